@@ -1,0 +1,1 @@
+"""Training systems and tools that the handbook documents."""

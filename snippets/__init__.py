@@ -1,0 +1,1 @@
+"""The code that pages show and examples import: one topic per module."""
