@@ -1,0 +1,105 @@
+"""Choose the device to compute on: CUDA, then MPS, then the CPU, with the reason.
+
+`python -m snippets.device` prints the choice for this machine; with `mps` behind it, it insists on that one.
+"""
+
+import platform
+import sys
+from collections.abc import Sequence
+
+import torch
+from torch import nn
+
+from snippets.errors import UsageError, exit_with_one_line
+
+
+# --8<-- [start:availability]
+def why_not_mps() -> str | None:
+    """Return why MPS cannot be used here, or None when it can."""
+    if torch.backends.mps.is_available():
+        return None
+    if platform.system() != "Darwin":
+        return f"only Macs have it, and this is {platform.system()}"
+    if not torch.backends.mps.is_built():
+        return f"PyTorch {torch.__version__} was built without MPS; install the arm64 macOS wheel"
+    return (
+        f"PyTorch {torch.__version__} has MPS, but finds no usable GPU on macOS {platform.mac_ver()[0]}: "
+        "a virtual machine or sandbox, or a macOS too old for this PyTorch"
+    )
+
+
+def why_not_cuda() -> str | None:
+    """Return why CUDA cannot be used here, or None when it can."""
+    if torch.cuda.is_available():
+        return None
+    if torch.version.cuda is None:
+        return f"PyTorch {torch.__version__} was built without CUDA"
+    return f"PyTorch {torch.__version__} has CUDA, but finds no usable NVIDIA GPU"
+
+
+# --8<-- [end:availability]
+# --8<-- [start:pick_device]
+def pick_device(wanted: str = "auto") -> tuple[torch.device, str]:
+    """Return the device to compute on and the reason in words.
+
+    `wanted` is "auto", "cuda", "mps" or "cpu". Raises UsageError for any other word, and for a device
+    that this machine does not have: whoever asks for one should not silently get another.
+    """
+    obstacles = {"cuda": why_not_cuda(), "mps": why_not_mps(), "cpu": None}  # in order of preference
+    if wanted == "auto":
+        found = next(name for name, obstacle in obstacles.items() if obstacle is None)
+        missing = [f"no {name.upper()}: {obstacle}" for name, obstacle in obstacles.items() if obstacle]
+        return torch.device(found), "; ".join(["automatic choice", *missing])
+    if wanted not in obstacles:
+        raise UsageError(f"unknown device {wanted!r}; choose auto, {', '.join(obstacles)}")
+    if obstacles[wanted] is not None:
+        raise UsageError(f"device {wanted!r} cannot be used: {obstacles[wanted]}; use auto or cpu")
+    return torch.device(wanted), "as requested"
+
+
+# --8<-- [end:pick_device]
+# --8<-- [start:accelerator]
+def pick_accelerator() -> torch.device:
+    """Return the machine's accelerator, or the CPU. Needs PyTorch 2.6.
+
+    Ask `is_available()` first: `current_accelerator()` alone names what PyTorch was built for,
+    which is "mps" in every macOS build, with or without a usable GPU.
+    """
+    found = torch.accelerator.is_available()
+    return torch.accelerator.current_accelerator() if found else torch.device("cpu")
+
+
+# --8<-- [end:accelerator]
+# --8<-- [start:is_mps]
+def is_mps(device: torch.device) -> bool:
+    """Return whether `device` is the Apple GPU. `device == "mps"` is always False: compare `.type`."""
+    return device.type == "mps"
+
+
+# --8<-- [end:is_mps]
+# --8<-- [start:move]
+def forward_on(device: torch.device, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
+    """Run `model` on `images` (batch, ...) on `device`; the result stays there.
+
+    A module moves in place. A tensor does not: `.to()` returns a copy, so assign what it returns.
+    """
+    model.to(device)
+    images = images.to(device)
+    return model(images)
+
+
+# --8<-- [end:move]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the device that would be used, and why."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if len(words) > 1:
+        raise UsageError(f"expected at most one device, got {' '.join(words)!r}")
+    device, reason = pick_device(*words)
+    print(f"device: {device} ({reason})")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(exit_with_one_line(main))

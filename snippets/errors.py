@@ -1,0 +1,28 @@
+"""Errors that end a program with one line: what is wrong, with the value, and what to do."""
+
+import sys
+from collections.abc import Callable, Sequence
+
+
+class UsageError(Exception):
+    """A mistake in how the program was called: a flag, a folder, a device. Exit code 2."""
+
+    exit_code = 2
+
+
+class RunError(Exception):
+    """A run that started well and then failed: NaN loss, out of memory. Exit code 1."""
+
+    exit_code = 1
+
+
+def exit_with_one_line(main: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None = None) -> int:
+    """Call `main(argv)` and return its exit code; print a `UsageError` or `RunError` as one line.
+
+    Every other exception keeps its traceback: it is a defect of the program, not of its user.
+    """
+    try:
+        return main(argv)
+    except (UsageError, RunError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
