@@ -47,9 +47,11 @@ def pick_device(wanted: str = "auto") -> tuple[torch.device, str]:
     """
     obstacles = {"cuda": why_not_cuda(), "mps": why_not_mps(), "cpu": None}  # in order of preference
     if wanted == "auto":
-        found = next(name for name, obstacle in obstacles.items() if obstacle is None)
-        missing = [f"no {name.upper()}: {obstacle}" for name, obstacle in obstacles.items() if obstacle]
-        return torch.device(found), "; ".join(["automatic choice", *missing])
+        reason = "automatic choice"
+        for name, obstacle in obstacles.items():
+            if obstacle is None:
+                return torch.device(name), reason
+            reason += f"; no {name.upper()}: {obstacle}"
     if wanted not in obstacles:
         raise UsageError(f"unknown device {wanted!r}; choose auto, {', '.join(obstacles)}")
     if obstacles[wanted] is not None:
