@@ -1,0 +1,45 @@
+"""Replace `<!-- table: NAME -->` on a page with a table rendered from docs/data/.
+
+A table written once as data is the same in both languages, and what a test checks is what readers see.
+"""
+
+import os
+import re
+
+import coverage_table
+import glossary_table
+import published_speeds
+import version_picker
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
+
+MARKER = re.compile(r"^<!-- table: ([\w-]+) -->$", re.MULTILINE)
+
+TABLES = {
+    "coverage": coverage_table.render,
+    "glossary": glossary_table.render,
+    "releases": version_picker.render_releases,
+    "version-picker": version_picker.render,
+}
+
+
+def render(name: str, language: str) -> str:
+    """Return the table `name` in `language` ("en" or "zh"). Raises KeyError for an unknown name."""
+    if name.startswith("speeds-"):
+        return published_speeds.render(name, language)
+    return TABLES[name](language)
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Put the tables in. Raises PluginError, which ends the build, for an unknown name."""
+    language = os.environ.get("DOCS_LOCALE", "en")
+
+    def replace(match: re.Match[str]) -> str:
+        try:
+            return render(match[1], language)
+        except KeyError:
+            raise PluginError(f"{page.file.src_uri}: there is no table named {match[1]!r}") from None
+
+    return MARKER.sub(replace, markdown)
