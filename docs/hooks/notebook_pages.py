@@ -32,12 +32,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_pre_page(page: Page, config: MkDocsConfig, files: Files) -> Page:
-    """Give a notebook page the description that its metadata carry."""
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Take a notebook page's description, and the texts for its figures, from the notebook's metadata."""
     if page.file.src_uri.endswith(".ipynb"):
-        notebook = json.loads(page.file.content_string)
-        page.meta["description"] = notebook["metadata"]["description"]
-    return page
+        metadata = json.loads(markdown)["metadata"]
+        page.meta |= {"description": metadata["description"], "figures": metadata["figures"]}
+    return markdown
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
@@ -54,6 +54,8 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
         else:
             content.append(code_block(cell.select_one(".highlight-ipynb pre"), "python", soup))
             content.extend(output_block(output, soup) for output in cell.select(".jp-OutputArea-output"))
+    for image, text in zip(content.find_all("img"), page.meta["figures"], strict=True):
+        image["alt"] = text
     page.toc = get_toc(nested(tokens))
     return str(content)
 
