@@ -25,5 +25,7 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
         name = chinese if os.environ.get("DOCS_LOCALE") == "zh" else english
         output, replaced = re.subn(pattern, rf'\g<0> aria-label="{name}"', output)
         if replaced != 1:
-            raise PluginError(f"{page.file.src_uri}: found {replaced} times {pattern} in the theme's HTML, not once")
+            raise PluginError(
+                f"{page.file.src_uri}: found {replaced} times {pattern} in the theme's HTML, not once"
+            )
     return output

@@ -1,0 +1,49 @@
+"""Tables of what the source guides name and where this project has it, from docs/data/coverage.yaml."""
+
+from pathlib import Path
+
+import yaml
+
+DATA = Path(__file__).resolve().parent.parent / "data" / "coverage.yaml"
+
+HEADS = {
+    "en": ("ID", "What the guide names", "What became of it", "Where"),
+    "zh": ("编号", "指南里的内容", "处理方式", "位置"),
+}
+SEPARATORS = {"en": ": ", "zh": "："}
+TREATMENTS = {
+    "built": {"en": "built", "zh": "已实现"},
+    "corrected": {"en": "built, corrected", "zh": "已实现，并更正"},
+    "explained": {"en": "explained", "zh": "已说明"},
+    "judged": {"en": "claim, judged", "zh": "说法，已核实"},
+    "dropped": {"en": "left out", "zh": "不采用"},
+    "open": {"en": "not yet", "zh": "尚未完成"},
+}
+
+
+def load() -> list[dict]:
+    """Return the sources in order, each with its items."""
+    return yaml.safe_load(DATA.read_text(encoding="utf-8"))["sources"]
+
+
+def place(entry: dict, language: str) -> str:
+    """Return a link to a page (`page:`, relative to docs/<language>/) or the name of a file (`code:`)."""
+    if "code" in entry:
+        return f"`{entry['code']}`"
+    return f"[{entry['title'][language]}](../{entry['page']})"
+
+
+def render(language: str) -> str:
+    """Return a heading and a table for each source. Raises KeyError for an unknown treatment."""
+    parts = []
+    for source in load():
+        parts.append(f"## {source['title'][language]} {{ #source-{source['id']} }}\n\n{source['about'][language]}\n")
+        rows = ["| " + " | ".join(HEADS[language]) + " |", "|---|---|---|---|"]
+        for item in source["items"]:
+            where = "<br>".join(place(entry, language) for entry in item["where"]) or "–"
+            treatment = TREATMENTS[item["treatment"]][language]
+            if "note" in item:
+                treatment += SEPARATORS[language] + item["note"][language]
+            rows.append(f"| {item['id']} | {item['name'][language]} | {treatment} | {where} |")
+        parts.append("\n".join(rows) + "\n")
+    return "\n".join(parts)

@@ -1,0 +1,151 @@
+"""The built site in real Chromium: search, language switch, foreign hosts, errors, accessibility."""
+
+from urllib.parse import urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+PAGES = (
+    "",
+    "start/which-pytorch/",
+    "start/check-setup/",
+    "start/first-run/",
+    "start/first-run-notebook/",
+    "start/which-device/",
+    "guides/device/",
+    "examples/cifar-optimizers/",
+    "examples/cifar-optimizers/training/",
+    "project/how-it-is-tested/",
+    "project/coverage/",
+    "project/glossary/",
+    "project/changes/",
+)
+CHINESE_WORDS = (
+    "混合精度", "精度", "累积", "学习率", "批大小", "大小", "设备", "统一内存", "优化器", "权重衰减",
+    "标签噪声", "检查点", "数据增强", "芯片", "训练", "安装", "回退", "随机种子", "mps", "is_available",
+    '"torch.backends.mps"',
+)  # fmt: skip
+ENGLISH_WORDS = (
+    "learning rate", "label noise", "weight decay", "optimizer", "unified memory", "mps", "is_available",
+    '"torch.backends.mps"', "accelerator", "Rosetta", "checkpoint",
+)  # fmt: skip
+
+
+@pytest.fixture
+def page(browser):
+    """Open a new page in a fresh profile that remembers what went wrong in it."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.problems = []
+    page.on("console", lambda message: message.type == "error" and page.problems.append(message.text))
+    page.on("pageerror", lambda error: page.problems.append(str(error)))
+    page.on("requestfailed", lambda request: page.problems.append(f"failed: {request.url}"))
+    page.hosts = set()
+    page.on("request", lambda request: page.hosts.add(urlsplit(request.url).netloc))
+    yield page
+    context.close()
+
+
+def search(page, words: str) -> int:
+    """Type `words` into the search as a reader would; return the number of pages found."""
+    page.locator("[data-md-toggle=search]").set_checked(True, force=True)
+    page.locator(".md-search__input").fill("")
+    page.locator(".md-search__input").press_sequentially(words)
+    page.wait_for_function(
+        "document.querySelector('.md-search-result__meta').textContent.match(/[0-9]|没有|No /)"
+    )
+    page.wait_for_timeout(250)
+    return page.locator(".md-search-result__item").count()
+
+
+@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("language", ["", "zh/"])
+def test_page_loads_without_errors_or_foreign_hosts(page, site_url, language, path):
+    page.goto(site_url + language + path, wait_until="networkidle")
+    assert page.problems == []
+    assert page.hosts == {urlsplit(site_url).netloc}
+    assert page.locator("html").get_attribute("lang") == ("zh" if language else "en")
+    assert page.locator("article h1").count() == 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+def test_phone_width_never_scrolls_sideways(browser, site_url):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, device_scale_factor=2)
+    page = context.new_page()
+    too_wide = {}
+    for language in ("", "zh/"):
+        for path in PAGES:
+            page.goto(site_url + language + path)
+            width = page.evaluate("document.documentElement.scrollWidth")
+            if width > 390:
+                too_wide[language + path] = width
+    context.close()
+    assert too_wide == {}
+
+
+@pytest.mark.parametrize(("language", "words"), [("zh/", CHINESE_WORDS), ("", ENGLISH_WORDS)])
+def test_search_finds_words_and_api_names(page, site_url, language, words):
+    page.goto(site_url + language, wait_until="networkidle")
+    nothing_found = [word for word in words if search(page, word) == 0]
+    assert nothing_found == []
+    links = page.locator(".md-search-result__link").evaluate_all("links => links.map(link => link.href)")
+    assert links
+    assert all(link.startswith(site_url + language) for link in links)
+    if not language:
+        assert not any(link.startswith(site_url + "zh/") for link in links)
+
+
+def test_search_finds_nothing_where_there_is_nothing(page, site_url):
+    page.goto(site_url, wait_until="networkidle")
+    assert search(page, "zzzznotaword") == 0
+
+
+def test_language_switch_stays_on_page_and_section(page, site_url):
+    page.goto(f"{site_url}guides/device/", wait_until="networkidle")
+    section = page.locator("article h2").nth(1).get_attribute("id")
+    page.goto(f"{site_url}guides/device/#{section}", wait_until="networkidle")
+    page.locator("[data-language-switch]").click()
+    page.wait_for_url(f"{site_url}zh/guides/device/#{section}")
+    assert page.locator("html").get_attribute("lang") == "zh"
+    page.locator("[data-language-switch]").click()
+    page.wait_for_url(f"{site_url}guides/device/#{section}")
+    assert page.locator("html").get_attribute("lang") == "en"
+
+
+@pytest.mark.parametrize(("language", "other"), [("", "zh/"), ("zh/", "")])
+def test_language_switch_is_right_after_instant_navigation(page, site_url, language, other):
+    page.goto(site_url + language, wait_until="networkidle")
+    page.evaluate("window.stillTheSameDocument = true")
+    page.locator("a[href$='guides/device/']").first.click()
+    page.wait_for_url(f"{site_url}{language}guides/device/")
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.stillTheSameDocument") is True  # otherwise this test proves nothing
+    page.locator("[data-language-switch]").click()
+    page.wait_for_url(f"{site_url}{other}guides/device/")
+    assert page.locator("html").get_attribute("lang") == ("en" if language else "zh")
+
+
+def test_colour_scheme_is_shared_by_both_languages(page, site_url):
+    page.goto(site_url, wait_until="networkidle")
+    page.locator("label[for=__palette_1]").click()
+    page.locator("label[for=__palette_2]").click()
+    assert page.locator("body").get_attribute("data-md-color-scheme") == "slate"
+    page.goto(f"{site_url}zh/", wait_until="networkidle")
+    assert page.locator("body").get_attribute("data-md-color-scheme") == "slate"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("language", ["", "zh/"])
+def test_no_accessibility_violation(browser, site_url, language, scheme):
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    found = {}
+    for path in PAGES:
+        page.goto(site_url + language + path, wait_until="networkidle")
+        violations = Axe().run(page).response["violations"]
+        if violations:
+            found[language + path] = [
+                f"{rule['id']}: {node['html'][:120]}" for rule in violations for node in rule["nodes"][:3]
+            ]
+    context.close()
+    assert found == {}

@@ -1,0 +1,77 @@
+"""What several folders of tests need: the built site, a static server, a browser."""
+
+import functools
+import http.server
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    """Serves files like any static host, without a log."""
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture(scope="session")
+def served_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """Build both languages once, strictly, for the address at which they are then served.
+
+    The address has a sub-path, as on GitHub Pages, and is the one that the site was built for: the theme's
+    instant navigation compares the two. Yields the folder and the address.
+    """
+    from tools.build_site import build
+
+    document_root = tmp_path_factory.mktemp("www")
+    handler = functools.partial(QuietHandler, directory=str(document_root))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        address = f"http://127.0.0.1:{server.server_port}/handbook/"
+        build(document_root / "handbook", strict=True, site_url=address)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield document_root / "handbook", address
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def built_site(served_site: tuple[Path, str]) -> Path:
+    """Return the folder of the built site: English at its top, Chinese in zh/."""
+    return served_site[0]
+
+
+@pytest.fixture(scope="session")
+def site_url(served_site: tuple[Path, str]) -> str:
+    """Return the address of the served English home page, with a slash at the end."""
+    return served_site[1]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[object]:
+    """Start headless Chromium: the system's, or Playwright's own. Skips, aloud, where there is none."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    system = next(
+        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))),
+        None,
+    )
+    with playwright.sync_playwright() as driver:
+        if system is None and not Path(driver.chromium.executable_path).exists():
+            pytest.skip(
+                "no Chromium: install Debian's package `chromium`, or run `playwright install chromium`"
+            )
+        options = [
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--no-first-run",
+        ]
+        if hasattr(os, "geteuid") and os.geteuid() == 0:
+            options.append("--no-sandbox")  # Chromium refuses its sandbox to root
+        chromium = driver.chromium.launch(executable_path=system, args=options)
+        yield chromium
+        chromium.close()
