@@ -16,15 +16,17 @@ from sklearn.datasets import load_digits
 from torch import nn
 
 torch.manual_seed(0)
-device = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else torch.device("cpu")
+available = torch.accelerator.is_available()
+device = torch.accelerator.current_accelerator() if available else torch.device("cpu")
 print(f"PyTorch {torch.__version__} computes on: {device}")
 # --8<-- [end:setup]
 
 # --8<-- [start:data]
 digits = load_digits()
-images = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16  # (1797, 1, 8, 8), from 0 to 1
+images = torch.tensor(digits.images, dtype=torch.float32) / 16  # (1797, 8, 8), from 0 to 1
 labels = torch.tensor(digits.target)  # (1797,), from 0 to 9
-images, labels = images.to(device), labels.to(device)  # all of it: 460 kB
+images = images.unsqueeze(1).to(device)  # (1797, 1, 8, 8): one channel; 460 kB in all
+labels = labels.to(device)
 
 order = torch.randperm(len(images), device=device)
 held_out, training = order[:360], order[360:]
@@ -50,8 +52,9 @@ optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
 epoch_losses = []
 started = time.perf_counter()
 for epoch in range(1, 9):
-    total = torch.zeros((), device=device)  # summed on the device: reading a value makes the CPU wait
-    for batch in training[torch.randperm(len(training), device=device)].split(64):
+    total = torch.zeros((), device=device)  # summed there: reading a value makes the CPU wait
+    shuffled = training[torch.randperm(len(training), device=device)]
+    for batch in shuffled.split(64):
         loss = nn.functional.cross_entropy(model(images[batch]), labels[batch])
         optimizer.zero_grad()
         loss.backward()
@@ -67,7 +70,8 @@ model.eval()
 with torch.no_grad():
     predictions = model(images[held_out]).argmax(dim=1)
 correct = predictions == labels[held_out]
-print(f"{correct.sum().item()} of {len(held_out)} held-out digits read correctly: {correct.float().mean():.1%}")
+print(f"{correct.sum().item()} of {len(held_out)} held-out digits read correctly, ", end="")
+print(f"{correct.float().mean():.1%}")
 # --8<-- [end:evaluate]
 
 # --8<-- [start:picture]
@@ -77,7 +81,8 @@ for axis, position in zip(axes.flat, wrong_first, strict=True):
     image = images[held_out[position]].squeeze().cpu()
     truth, read = labels[held_out[position]].item(), predictions[position].item()
     axis.imshow(image, cmap="gray_r")
-    axis.set_title(f"read {read}, is {truth}", color="black" if read == truth else "firebrick", fontsize=10)
+    color = "black" if read == truth else "firebrick"
+    axis.set_title(f"read {read}, is {truth}", color=color, fontsize=10)
     axis.axis("off")
 figure.tight_layout()
 figure.savefig("first-run.png", dpi=120)

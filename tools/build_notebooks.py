@@ -3,9 +3,9 @@
     python tools/build_notebooks.py            # write docs/<language>/<page>.ipynb, with outputs
     python tools/build_notebooks.py --check    # only say whether a notebook's cells are out of date
 
-A source is docs/data/notebooks/<name>.<language>.md. Its front matter names the page and gives the description;
-its Python fences are include lines, so the code cells are the tested code. Both languages have the same code
-cells, which run once; both notebooks carry those outputs.
+A source is docs/data/notebooks/<name>.<language>.md. Its front matter names the page, describes it and its
+figures; its Python fences are include lines, so the code cells are the tested code. Both languages have the
+same code cells, which run once; both notebooks carry those outputs.
 """
 
 import argparse
@@ -31,8 +31,8 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 def read_source(source: Path) -> NotebookNode:
     """Return the notebook of one source, without outputs.
 
-    A Markdown cell starts at each heading and takes the heading's id as its cell id, which is what links point
-    to. Raises ValueError when an included section does not exist.
+    A Markdown cell starts at each heading and takes the heading's id as its cell id, which is what links
+    point to. Raises ValueError when an included section does not exist.
     """
     sections, _ = all_sections(ROOT)
     _, front_matter, body = source.read_text(encoding="utf-8").split("---\n", 2)

@@ -38,7 +38,15 @@ def build(site_dir: Path, strict: bool = True, site_url: str | None = None, quie
             "DOCS_SITE_URL": address + folder,
             "NO_MKDOCS_2_WARNING": "1",  # silences the theme's banner about MkDocs 2
         }
-        command = [sys.executable, "-m", "mkdocs", "build", *options, "--site-dir", str(site_dir / folder)]
+        command = [
+            sys.executable,
+            "-m",
+            "mkdocs",
+            "build",
+            *options,
+            "--site-dir",
+            str(site_dir / folder),
+        ]
         if subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode:
             raise BuildFailed(f"the {locale} site did not build; see the messages above")
     finish(site_dir, address)
@@ -48,7 +56,10 @@ def finish(site_dir: Path, address: str) -> None:
     """Keep one bilingual 404 page and one robots.txt, at the root, where servers look for them."""
     (site_dir / "zh" / "404.html").unlink()
     for folder in (site_dir, site_dir / "zh"):
-        for unwanted in ("en", "sitemap.xml.gz"):  # .gz carries the build time: no two builds are equal
+        for unwanted in (
+            "en",
+            "sitemap.xml.gz",
+        ):  # .gz carries the build time: no two builds are equal
             path = folder / unwanted
             if path.is_dir():
                 shutil.rmtree(path)

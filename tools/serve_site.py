@@ -60,7 +60,10 @@ def main() -> int:
         except KeyboardInterrupt:
             print("stopped")
         except OSError as error:
-            print(f"error: port {port} cannot be used: {error.strerror}; try PORT={port + 1}", file=sys.stderr)
+            print(
+                f"error: port {port} cannot be used: {error.strerror}; try PORT={port + 1}",
+                file=sys.stderr,
+            )
             return 1
     return 0
 

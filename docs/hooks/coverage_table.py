@@ -37,7 +37,9 @@ def render(language: str) -> str:
     """Return a heading and a table for each source. Raises KeyError for an unknown treatment."""
     parts = []
     for source in load():
-        parts.append(f"## {source['title'][language]} {{ #source-{source['id']} }}\n\n{source['about'][language]}\n")
+        parts.append(
+            f"## {source['title'][language]} {{ #source-{source['id']} }}\n\n{source['about'][language]}\n"
+        )
         rows = ["| " + " | ".join(HEADS[language]) + " |", "|---|---|---|---|"]
         for item in source["items"]:
             where = "<br>".join(place(entry, language) for entry in item["where"]) or "–"
