@@ -1,0 +1,114 @@
+"""The test command itself: no failure, crash or empty stage may end in a green summary."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools import lint, run_tests
+from tools.lint import Check
+from tools.run_tests import Stage, read_junit, run_pytest, summary
+
+ROOT = Path(__file__).resolve().parents[2]
+
+TESTS = {
+    "passes": "def test_a(): pass\n",
+    "fails": "def test_a(): pass\ndef test_b(): assert 0\n",
+    "broken": "import nothing_of_this_name\n",
+    "empty": "x = 1\n",
+    "skips": "import pytest\n@pytest.mark.skip(reason='no Mac')\ndef test_a(): pass\ndef test_b(): pass\n",
+    "cleanup": "import pytest\n@pytest.fixture\ndef f():\n    yield\n    assert 0\ndef test_a(f): pass\n",
+    "killed": "import os\ndef test_a(): pass\ndef test_b(): os._exit(0)\n",
+    "quits": "import pytest\ndef test_a(): pass\ndef test_b(): pytest.exit('stop', 3)\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "passed", "failed", "skipped"),
+    [
+        ("passes", 1, 0, 0),
+        ("fails", 1, 1, 0),
+        ("broken", 0, 1, 0),
+        ("empty", 0, 1, 0),
+        ("skips", 1, 0, 1),
+        ("cleanup", 0, 1, 0),
+        ("killed", 0, 1, 0),
+        ("quits", 2, 1, 0),
+    ],
+)
+def test_a_stage_counts_what_pytest_did(tmp_path, kind, passed, failed, skipped):
+    (tmp_path / "test_planted.py").write_text(TESTS[kind], encoding="utf-8")
+    (tmp_path / run_tests.RUN_FOLDER).mkdir(parents=True)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_planted.py"]
+    stage = run_pytest("tests", command, tmp_path, dict(os.environ))
+    assert (stage.passed, len(stage.failed), len(stage.skipped)) == (passed, failed, skipped)
+
+
+def test_an_old_report_is_not_read_again(tmp_path):
+    report = tmp_path / run_tests.RUN_FOLDER / "tests.xml"
+    report.parent.mkdir(parents=True)
+    report.write_text('<testsuites><testcase classname="a" name="b"/></testsuites>', encoding="utf-8")
+    assert read_junit("tests", report, 0).passed == 1
+    assert run_pytest("tests", [sys.executable, "-c", ""], tmp_path, dict(os.environ)).failed
+
+
+def test_summary_names_failures_and_reasons():
+    stages = [
+        Stage("lint", passed=3),
+        Stage("tests", passed=10, failed=["tests.a::test_b"], skipped=["no Mac", "no Mac", "no Chromium"]),
+    ]
+    lines = summary(stages).splitlines()
+    assert lines[-1] == "13 passed, 1 failed, 3 skipped"
+    assert lines[2].split() == ["tests", "10", "1", "3", "0.0"]
+    assert "  tests.a::test_b" in lines
+    assert "    2  no Mac" in lines
+
+
+@pytest.mark.parametrize(
+    ("failed", "exit_code"),
+    [([[], [], []], 0), ([["x"], [], []], 1), ([[], ["x"], []], 1), ([[], [], ["x"]], 1)],
+)
+def test_the_exit_code_is_zero_only_when_no_stage_failed(monkeypatch, capsys, failed, exit_code):
+    stages = iter(
+        [Stage(name, 1, wrong) for name, wrong in zip(("lint", "tests", "proof"), failed, strict=True)]
+    )
+    monkeypatch.setattr(run_tests, "begin", lambda *_: None)
+    monkeypatch.setattr(run_tests, "this_machine", lambda: ("cpu", {}))
+    monkeypatch.setattr(run_tests, "run_lint", lambda: next(stages))
+    monkeypatch.setattr(run_tests, "run_pytest", lambda *_: next(stages))
+    assert run_tests.run_all(long=False) == exit_code
+    assert capsys.readouterr().out.splitlines()[-1] == f"3 passed, {exit_code} failed, 0 skipped"
+
+
+def test_two_test_runs_do_not_share_a_folder(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(run_tests, "ROOT", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["run_tests.py"])
+    monkeypatch.setattr(run_tests, "run_all", lambda long: run_tests.main())
+    assert run_tests.main() == 1
+    assert "another test run is busy" in capsys.readouterr().err
+
+
+def test_unknown_flags_are_errors():
+    done = subprocess.run([sys.executable, "tools/run_tests.py", "--lon"], cwd=ROOT, capture_output=True)
+    assert done.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("check", "passed"),
+    [
+        (Check("good", (sys.executable, "-c", "pass")), True),
+        (Check("bad", (sys.executable, "-c", "raise SystemExit(3)")), False),
+        (Check("nothing to look at", (sys.executable, "-c", "pass"), ("*.gone",)), False),
+        (Check("only excepted files", (sys.executable, "-c", "pass"), ("*.txt",), except_for="a.txt"), False),
+        (Check("shell", ("shellcheck", "--shell=bash"), ("*.sh",)), False),
+        (Check("workflow", lint.schema("github-workflows"), ("*.yml",)), False),
+    ],
+    ids=lambda value: value.name.replace(" ", "-") if isinstance(value, Check) else "",
+)
+def test_linters_fail_aloud(tmp_path, check, passed):
+    (tmp_path / "a.txt").touch()
+    (tmp_path / "a.sh").write_text("echo $1\n", encoding="utf-8")
+    (tmp_path / "a.yml").write_text("jobs: 3\n", encoding="utf-8")
+    assert lint.run(check, tmp_path).passed == passed

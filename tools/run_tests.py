@@ -1,0 +1,145 @@
+"""Run every check and test, and say at the end what ran and what was skipped, and why.
+
+    python tools/run_tests.py [--long]
+
+Three stages, each in processes of its own: the linters (tools/lint.py); all tests under coverage, with --long
+also the slow ones; and last the proof that every Python line on a page ran, which reads the finished coverage
+data (tools/executed_lines.py). The last line is `N passed, N failed, N skipped`; the exit code is 0 only when
+nothing failed and every stage ran at least one test.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.etree import ElementTree
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tools import lint
+from tools.coverage_data import COVERAGE_FILE, RUN_FOLDER, begin, this_machine
+
+ROOT = Path(__file__).resolve().parents[1]
+LOCK = ".cache/test-run.lock"
+
+
+@dataclass
+class Stage:
+    """What a stage did; `skipped` holds the reason of each skipped test, `failed` the name of each failed."""
+
+    name: str
+    passed: int = 0
+    failed: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def read_junit(name: str, path: Path, exit_code: int) -> Stage:
+    """Read what pytest wrote. A stage that crashed or ran no test has failed, whatever the file says."""
+    stage = Stage(name)
+    outcomes: dict[str, str] = {}
+    if path.is_file():
+        for case in ElementTree.parse(path).getroot().iter("testcase"):
+            test = f"{case.get('classname')}::{case.get('name')}"
+            skipped = case.find("skipped")
+            if case.find("failure") is not None or case.find("error") is not None:
+                outcomes[test] = "failed"  # a test can be listed twice: passed, then failed to clean up
+            elif skipped is not None:
+                outcomes.setdefault(test, f"skipped {skipped.get('message')}")
+            else:
+                outcomes.setdefault(test, "passed")
+    for test, outcome in outcomes.items():
+        if outcome == "passed":
+            stage.passed += 1
+        elif outcome == "failed":
+            stage.failed.append(test)
+        else:
+            stage.skipped.append(outcome.removeprefix("skipped "))
+    if not outcomes:
+        stage.failed.append(f"{name}: no test ran (pytest's exit code: {exit_code})")
+    elif exit_code and not stage.failed:
+        stage.failed.append(f"{name}: pytest ended with exit code {exit_code}")
+    return stage
+
+
+def run_pytest(name: str, command: list[str], root: Path, environment: dict[str, str]) -> Stage:
+    """Run pytest with `command` in front of its report option, let it print, and return what it reported."""
+    print(f"\n--- {name} ---", flush=True)
+    report = root / RUN_FOLDER / f"{name}.xml"
+    report.unlink(missing_ok=True)
+    started = time.perf_counter()
+    done = subprocess.run([*command, f"--junit-xml={report}"], cwd=root, env=environment, check=False)
+    stage = read_junit(name, report, done.returncode)
+    stage.seconds = time.perf_counter() - started
+    return stage
+
+
+def run_lint() -> Stage:
+    """Run the linters as a stage."""
+    print("--- lint ---", flush=True)
+    results = [lint.run(check) for check in lint.CHECKS]
+    failed = [f"lint: {result.name}" for result in results if not result.passed]
+    seconds = sum(result.seconds for result in results)
+    return Stage("lint", len(results) - len(failed), failed, seconds=seconds)
+
+
+def summary(stages: list[Stage]) -> str:
+    """Return the table of stages, what failed, what was skipped and why, and the counts as the last line."""
+    lines = [f"{'stage':<10}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}"]
+    for stage in stages:
+        counts = f"{stage.passed:>8}{len(stage.failed):>8}{len(stage.skipped):>9}"
+        lines.append(f"{stage.name:<10}{counts}{stage.seconds:>9.1f}")
+    failed = [test for stage in stages for test in stage.failed]
+    if failed:
+        lines += ["", "failed", *(f"  {test}" for test in failed)]
+    skipped = Counter(reason for stage in stages for reason in stage.skipped)
+    if skipped:
+        lines += ["", "skipped, and why", *(f"  {number:>3}  {reason}" for reason, number in skipped.items())]
+    passed = sum(stage.passed for stage in stages)
+    return "\n".join([*lines, "", f"{passed} passed, {len(failed)} failed, {skipped.total()} skipped"])
+
+
+def run_all(long: bool) -> int:
+    """Run all stages and print the summary; return the exit code."""
+    context, versions = this_machine()
+    begin(ROOT, context, versions)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+    environment["COVERAGE_FILE"] = str(ROOT / COVERAGE_FILE)
+    coverage = [sys.executable, "-m", "coverage", "run", f"--context={context}"]
+    pytest = ["-m", "pytest", "-m"]
+    which = "not proof" if long else "not proof and not long"
+    proof = [sys.executable, *pytest, "proof", "--capture=no", "tests/proof"]
+    stages = [
+        run_lint(),
+        run_pytest("tests", [*coverage, *pytest, which], ROOT, environment),
+        run_pytest("proof", proof, ROOT, environment),
+    ]
+    print(f"\n{summary(stages)}")
+    return 1 if any(stage.failed for stage in stages) else 0
+
+
+def main() -> int:
+    """Run from the command line; return the exit code."""
+    parser = argparse.ArgumentParser(description="Run every check and test.", allow_abbrev=False)
+    parser.add_argument("--long", action="store_true", help="also run the slow tests")
+    arguments = parser.parse_args()
+    lock = ROOT / LOCK
+    lock.parent.mkdir(exist_ok=True)
+    with lock.open("w", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("error: another test run is busy in this folder; wait for its end", file=sys.stderr)
+            return 1
+        return run_all(arguments.long)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
