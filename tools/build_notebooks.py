@@ -52,7 +52,8 @@ def read_source(source: Path) -> NotebookNode:
         cell.id = heading[2] if heading else f"cell-{number}"
         cell.metadata = {}
         cell.source = HEADING.sub(r"\1", cell.source)
-    notebook.metadata = {"kernelspec": KERNEL, **yaml.safe_load(front_matter)}
+    about = yaml.safe_load(front_matter)
+    notebook.metadata = {"kernelspec": KERNEL} | {key: about[key] for key in ("page", "description", "figures")}
     return notebook
 
 
