@@ -1,0 +1,25 @@
+"""Random crops and flips of a whole batch at once, on the device that holds it."""
+
+import torch
+from torch.nn import functional as F
+
+
+# --8<-- [start:augmentation]
+def random_crop(images: torch.Tensor, padding: int) -> torch.Tensor:
+    """Shift each image (batch, channels, size, size) by up to `padding` pixels, filling with black (0)."""
+    batch, channels, size, _ = images.shape
+    padded = F.pad(images, (padding,) * 4)
+    first = torch.randint(0, 2 * padding + 1, (2, batch, 1), device=images.device)
+    rows, columns = first + torch.arange(size, device=images.device)  # each (batch, size)
+    rows = rows.view(batch, 1, size, 1).expand(-1, channels, -1, size + 2 * padding)
+    columns = columns.view(batch, 1, 1, size).expand(-1, channels, size, -1)
+    return padded.gather(2, rows).gather(3, columns)
+
+
+def random_flip(images: torch.Tensor) -> torch.Tensor:
+    """Mirror about half of the images (batch, channels, size, size) left to right."""
+    mirrored = torch.rand(len(images), 1, 1, 1, device=images.device) < 0.5
+    return torch.where(mirrored, images.flip(3), images)
+
+
+# --8<-- [end:augmentation]

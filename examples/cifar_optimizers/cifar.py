@@ -1,0 +1,167 @@
+"""Read CIFAR-10 and CIFAR-100 from the official folders, without executing what their pickles contain.
+
+Format: A. Krizhevsky, www.cs.toronto.edu/~kriz/cifar.html. Each file is a pickled dictionary with bytes as keys:
+b"data" is uint8 (count, 3072), each row the red, green and blue planes of one 32×32 image, row by row;
+b"labels" (CIFAR-100: b"fine_labels") is a list of integers.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy
+import torch
+
+from examples.cifar_optimizers.image_data import ImageData
+from snippets.errors import UsageError
+from snippets.restricted_pickle import read_pickled_arrays
+
+
+@dataclass(frozen=True)
+class Cifar:
+    """What distinguishes the two sets. MD5 sums as in torchvision's CIFAR10 and CIFAR100 classes."""
+
+    folder: str
+    classes: int
+    label_key: bytes
+    train_files: dict[str, str]  # name: MD5 of the official file
+    test_files: dict[str, str]
+    mean: tuple[float, float, float]
+    std: tuple[float, float, float]
+    label_smoothing: float
+    torchvision_class: str
+
+
+CIFAR = {
+    "cifar10": Cifar(
+        folder="cifar-10-batches-py",
+        classes=10,
+        label_key=b"labels",
+        train_files={
+            "data_batch_1": "c99cafc152244af753f735de768cd75f",
+            "data_batch_2": "d4bba439e000b95fd0a9bffe97cbabec",
+            "data_batch_3": "54ebc095f3ab1f0389bbae665268c751",
+            "data_batch_4": "634d18415352ddfa80567beed471001a",
+            "data_batch_5": "482c414d41f54cd18b22e5b47cb7c3cb",
+        },
+        test_files={"test_batch": "40351d587109b95175f43aff81a1287e"},
+        mean=(0.4914, 0.4822, 0.4465),
+        std=(0.2470, 0.2435, 0.2616),
+        label_smoothing=0.0,
+        torchvision_class="CIFAR10",
+    ),
+    "cifar100": Cifar(
+        folder="cifar-100-python",
+        classes=100,
+        label_key=b"fine_labels",
+        train_files={"train": "16019d7e3df5f24257cddd939b257f8d"},
+        test_files={"test": "f0ef6b0ae62326f3e7ffdfab6717acfc"},
+        mean=(0.5071, 0.4867, 0.4408),
+        std=(0.2675, 0.2565, 0.2761),
+        label_smoothing=0.1,
+        torchvision_class="CIFAR100",
+    ),
+}
+
+
+def read_file(path: Path, cifar: Cifar, md5: str | None) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return images (count, 3, 32, 32) uint8 and labels (count,) int64 of one file; `md5` None skips the sum.
+
+    Raises UsageError when the file is missing, not the official one, or does not hold what it should.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}; --download fetches the whole set") from None
+    found = hashlib.md5(content, usedforsecurity=False).hexdigest()
+    if md5 is not None and found != md5:
+        raise UsageError(
+            f"{path} is not the official file (MD5 {found}, {len(content)} bytes): damaged or changed; "
+            "fetch it again, or use --skip-checksum if it is your own"
+        )
+    try:
+        entry = read_pickled_arrays(content)
+    except Exception as error:  # a cut or damaged pickle can raise almost anything
+        raise UsageError(f"cannot read {path}: {error or type(error).__name__}; fetch it again") from None
+    return check_entry(entry, path, cifar)
+
+
+def check_entry(entry: Any, path: Path, cifar: Cifar) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return images and labels of an unpickled file. Raises UsageError when they are not what CIFAR holds."""
+    if not isinstance(entry, dict) or b"data" not in entry or cifar.label_key not in entry:
+        raise UsageError(
+            f"{path} has no {cifar.label_key.decode()!r} next to 'data'; is it a {cifar.folder} file?"
+        )
+    pixels, labels = entry[b"data"], entry[cifar.label_key]
+    if not isinstance(pixels, numpy.ndarray) or pixels.dtype != numpy.uint8 or pixels.shape[1:] != (3072,):
+        shape = getattr(pixels, "shape", type(pixels).__name__)
+        raise UsageError(f"{path}: 'data' is {shape}, expected uint8 (count, 3072)")
+    if not isinstance(labels, list) or not all(
+        type(label) is int and 0 <= label < cifar.classes for label in labels
+    ):
+        raise UsageError(f"{path}: labels must be integers from 0 to {cifar.classes - 1}")
+    if len(labels) != len(pixels):
+        raise UsageError(f"{path}: {len(pixels)} images but {len(labels)} labels")
+    return torch.from_numpy(pixels.reshape(-1, 3, 32, 32).copy()), torch.tensor(labels, dtype=torch.int64)
+
+
+def load_cifar(name: str, folder: Path, *, check: bool = True) -> ImageData:
+    """Return "cifar10" or "cifar100" from its official `folder`; `check` compares the MD5 sums."""
+    cifar = CIFAR[name]
+    parts = []
+    for files in (cifar.train_files, cifar.test_files):
+        read = [read_file(folder / file, cifar, md5 if check else None) for file, md5 in files.items()]
+        parts.append([torch.cat(tensors) for tensors in zip(*read, strict=True)])
+    (train_images, train_labels), (test_images, test_labels) = parts
+    return ImageData(
+        name=name,
+        source=f"{folder}, {'checksums match' if check else 'checksums not compared'}",
+        classes=cifar.classes,
+        train_images=train_images,
+        train_labels=train_labels,
+        test_images=test_images,
+        test_labels=test_labels,
+        mean=cifar.mean,
+        std=cifar.std,
+        crop_padding=4,
+        flip=True,
+        label_smoothing=cifar.label_smoothing,
+    )
+
+
+def find_cifar(folder: Path) -> tuple[str, Path]:
+    """Return the set's name and its official folder, which is `folder` or lies in it. Raises UsageError."""
+    found = [
+        (name, place)
+        for name, cifar in CIFAR.items()
+        for place in (folder, folder / cifar.folder)
+        if place.name == cifar.folder and place.is_dir()
+    ]
+    names = " or ".join(cifar.folder for cifar in CIFAR.values())
+    if not found:
+        raise UsageError(f"--data {folder} neither is nor contains a folder {names}")
+    if len(found) > 1:
+        raise UsageError(f"--data {folder} contains both sets; name one: {names}")
+    return found[0]
+
+
+def download_cifar(name: str, root: Path) -> None:
+    """Let torchvision fetch the set into `root` (170 MB), unless it is there. Raises UsageError.
+
+    torchvision compares the archive's MD5 before it unpacks it.
+    """
+    try:
+        from torchvision import datasets  # here, because nothing else needs torchvision
+    except ImportError as error:
+        raise UsageError(
+            f"--download needs torchvision ({error}); install it, or use --data FOLDER"
+        ) from None
+    dataset = getattr(datasets, CIFAR[name].torchvision_class)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        dataset(root, download=True)
+    except (OSError, RuntimeError) as error:
+        raise UsageError(
+            f"cannot download {dataset.url}: {error}; fetch it otherwise, unpack it, and use --data FOLDER"
+        ) from None

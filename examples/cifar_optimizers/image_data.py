@@ -1,0 +1,32 @@
+"""What a data set of this example consists of."""
+
+from dataclasses import dataclass
+
+import torch
+
+
+@dataclass
+class ImageData:
+    """Training and held-out images with labels, and what a network should know about them.
+
+    Images are (count, 3, size, size): uint8 from 0 to 255, or float32. Labels are int64, 0 to classes - 1.
+    """
+
+    name: str
+    source: str  # in words, for the user
+    classes: int
+    train_images: torch.Tensor
+    train_labels: torch.Tensor
+    test_images: torch.Tensor
+    test_labels: torch.Tensor
+    mean: tuple[float, float, float]  # of the training images, per channel, on the scale 0 to 1
+    std: tuple[float, float, float]
+    crop_padding: int = 0  # random crops shift an image by up to this many pixels; 0: no crops
+    flip: bool = False  # whether a mirror image still belongs to its class
+    label_smoothing: float = 0.0
+    best_accuracy: float | None = None  # what no network can beat on average, where it is known
+
+    def to(self, device: torch.device) -> "ImageData":
+        """Return the data with all images and labels copied to `device`."""
+        tensors = {name: value.to(device) for name, value in vars(self).items() if torch.is_tensor(value)}
+        return ImageData(**(vars(self) | tensors))

@@ -1,0 +1,125 @@
+"""Six optimizers behind one table: SGD, Adam, AdamW, RAdam, Lion, Muon."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import nn
+
+from snippets.errors import UsageError
+
+
+# --8<-- [start:lion]
+class Lion(torch.optim.Optimizer):
+    """Lion: a step of fixed size lr, in the direction of the sign of a mixed momentum.
+
+    Formula: Chen et al., "Symbolic Discovery of Optimization Algorithms", 2023, algorithm 2. It keeps one
+    number per weight, Adam keeps two. Because every weight moves by lr, lr is 3 to 10 times smaller than
+    AdamW's and the weight decay as many times larger.
+    """
+
+    def __init__(
+        self,
+        params: Iterable[nn.Parameter],
+        lr: float,
+        weight_decay: float,
+        betas: tuple[float, float] = (0.9, 0.99),
+    ) -> None:
+        super().__init__(params, {"lr": lr, "weight_decay": weight_decay, "betas": betas})
+
+    @torch.no_grad()
+    def step(self, closure: None = None) -> None:
+        """Update every parameter that has a gradient."""
+        for group in self.param_groups:
+            beta1, beta2 = group["betas"]
+            for weight in group["params"]:
+                if weight.grad is None:
+                    continue
+                state = self.state[weight]
+                if not state:
+                    state["momentum"] = torch.zeros_like(weight)
+                momentum = state["momentum"]
+                direction = (beta1 * momentum + (1 - beta1) * weight.grad).sign()
+                weight.mul_(1 - group["lr"] * group["weight_decay"])
+                weight.add_(direction, alpha=-group["lr"])
+                momentum.mul_(beta2).add_(weight.grad, alpha=1 - beta2)
+
+
+# --8<-- [end:lion]
+# --8<-- [start:muon]
+def muon_for_filters(model: nn.Module, lr: float, weight_decay: float) -> list[torch.optim.Optimizer]:
+    """Return Muon for the convolution filters of `model` and AdamW (lr 1e-3) for all its other parameters.
+
+    `torch.optim.Muon` takes matrices only. A filter (out, in, height, width) is the matrix
+    (out, in·height·width) of the same numbers: Muon gets a view, so whatever it changes, the filter has.
+    Raises UsageError where PyTorch has no Muon.
+    """
+    if not hasattr(torch.optim, "Muon"):
+        raise UsageError(
+            f"PyTorch {torch.__version__} has no torch.optim.Muon; upgrade it or use another --optimizer"
+        )
+    filters = [weight for weight in model.parameters() if weight.ndim == 4]
+    others = [weight for weight in model.parameters() if weight.ndim != 4]
+    matrices = [weight.detach().flatten(1) for weight in filters]
+    muon = torch.optim.Muon(matrices, lr=lr, weight_decay=weight_decay)
+
+    def lend_gradients(*_: object) -> None:
+        for weight, matrix in zip(filters, matrices, strict=True):
+            matrix.grad = weight.grad.flatten(1)
+
+    def return_gradients(*_: object) -> None:
+        for matrix in matrices:
+            matrix.grad = None  # otherwise zero_grad() on the model could not free it
+
+    muon.register_step_pre_hook(lend_gradients)
+    muon.register_step_post_hook(return_gradients)
+    return [muon, torch.optim.AdamW(others, lr=1e-3, weight_decay=0.0)]
+
+
+# --8<-- [end:muon]
+
+
+def single(
+    optimizer: Callable[..., torch.optim.Optimizer], model: nn.Module, lr: float, weight_decay: float
+) -> list[torch.optim.Optimizer]:
+    """Return one optimizer for all parameters of `model`."""
+    return [optimizer(model.parameters(), lr=lr, weight_decay=weight_decay)]
+
+
+# --8<-- [start:optimizers]
+@dataclass(frozen=True)
+class Recipe:
+    """Default learning rate and weight decay of an optimizer, and how to build it for a model."""
+
+    lr: float
+    weight_decay: float
+    build: Callable[[nn.Module, float, float], list[torch.optim.Optimizer]]
+
+
+OPTIMIZERS = {
+    "sgd": Recipe(0.1, 5e-4, partial(single, partial(torch.optim.SGD, momentum=0.9))),
+    "adam": Recipe(1e-3, 0.0, partial(single, torch.optim.Adam)),  # its decay is an L2 term: keep it at 0
+    "adamw": Recipe(1e-3, 0.01, partial(single, torch.optim.AdamW)),
+    "radam": Recipe(1e-3, 1e-3, partial(single, torch.optim.RAdam)),  # also L2: 0.01 would be far too much
+    "lion": Recipe(1e-4, 0.01, partial(single, Lion)),
+    "muon": Recipe(0.02, 0.0, muon_for_filters),
+}
+# --8<-- [end:optimizers]
+
+
+# --8<-- [start:schedule]
+def make_schedule(
+    optimizer: torch.optim.Optimizer, name: str, total_steps: int
+) -> torch.optim.lr_scheduler.LambdaLR:
+    """Return a schedule to be stepped after each optimizer step: "cosine" falls to 0, "constant" stays."""
+
+    def factor(step: int) -> float:
+        return 0.5 * (1 + math.cos(math.pi * step / total_steps)) if name == "cosine" else 1.0
+
+    return torch.optim.lr_scheduler.LambdaLR(optimizer, factor)
+
+
+# --8<-- [end:schedule]
+SCHEDULES = ("cosine", "constant")

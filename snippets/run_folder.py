@@ -1,0 +1,137 @@
+"""The folder of a run: what it was told to do, what it is doing, what came out.
+
+config.json · metrics.jsonl (one JSON object per logged step) · heartbeat.json (replaced atomically) ·
+checkpoints/last.pt and best.pt · curves.png · summary.json · train.log
+"""
+
+import fcntl
+import json
+import math
+import os
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from tqdm import tqdm
+
+from snippets.atomic_write import replace_file, replace_json
+from snippets.errors import UsageError
+
+HEARTBEAT_INTERVAL = 1.0  # seconds; more often would only wear out the disk
+
+
+def check_new_folder(path: Path) -> None:
+    """Raise UsageError when `path` cannot become a new run's folder without touching what is there."""
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"--out {path} is a file; name a folder")
+    if (path / "config.json").exists():
+        raise UsageError(
+            f"--out {path} already holds a run; continue it with --resume auto, or choose another folder"
+        )
+    if path.is_dir() and any(path.iterdir()):
+        raise UsageError(f"--out {path} is not empty; choose another folder")
+
+
+def new_folder(out: Path | None, system: str) -> Path:
+    """Make and return the folder `out`, or runs/<system>/<time> when it is None."""
+    if out is not None:
+        check_new_folder(out)
+        candidates = [out]
+    else:
+        stamp = datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
+        base = Path("runs") / system
+        candidates = [base / stamp, *(base / f"{stamp}_{number}" for number in range(2, 100))]
+    for path in candidates:
+        try:
+            path.mkdir(parents=True, exist_ok=out is not None)
+            return path
+        except FileExistsError:  # another run began in the same second
+            continue
+        except OSError as error:
+            raise UsageError(f"cannot make the run folder {path}: {error.strerror}; use --out") from error
+    raise UsageError(f"too many runs begin in this second; use --out instead of {candidates[0]}")
+
+
+class RunFolder:
+    """An open run folder. One process at a time: the open train.log carries a lock."""
+
+    def __init__(self, path: Path) -> None:
+        """Open `path`, which exists. Raises UsageError when another process trains in it."""
+        self.path = path
+        self.pulse: dict[str, Any] = {"pid": os.getpid()}
+        self.last_beat = -math.inf
+        try:
+            (path / "checkpoints").mkdir(exist_ok=True)
+            self.log_file = (path / "train.log").open("a", encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"cannot write to the run folder {path}: {error.strerror}; use --out") from error
+        try:
+            fcntl.flock(self.log_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.log_file.close()
+            raise UsageError(f"another process is training in {path}; use another --out") from None
+        self.last_checkpoint = path / "checkpoints" / "last.pt"
+        self.best_checkpoint = path / "checkpoints" / "best.pt"
+        self.metrics_file = path / "metrics.jsonl"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.log_file.close()
+
+    def say(self, line: str = "") -> None:
+        """Print a line above the progress bar, and keep it in train.log."""
+        tqdm.write(line)
+        sys.stdout.flush()  # otherwise a log that is piped stays empty for minutes
+        self.log_file.write(line + "\n")
+        self.log_file.flush()
+
+    def log(self, **values: Any) -> None:
+        """Append one line to metrics.jsonl. JSON has no NaN: such a value becomes null."""
+        clean = {name: finite_or_none(value) for name, value in values.items()}
+        with self.metrics_file.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(clean) + "\n")
+
+    def forget_metrics_after(self, step: int) -> None:
+        """Drop the lines of steps that a resumed run will repeat, and a last line that was cut off."""
+        kept = [json.dumps(line) + "\n" for line in read_metrics(self.metrics_file) if line["step"] <= step]
+        replace_file(self.metrics_file, lambda file: file.write("".join(kept).encode()))
+
+    # --8<-- [start:heartbeat]
+    def beat(self, status: str = "running", **values: Any) -> None:
+        """Replace heartbeat.json: what the run is doing, for whoever watches it.
+
+        `status` is running, finished, interrupted or failed. While it stays the same, the file is replaced at
+        most once per HEARTBEAT_INTERVAL.
+        """
+        changed = status != self.pulse.get("status")
+        self.pulse |= {name: finite_or_none(value) for name, value in values.items()} | {"status": status}
+        if changed or time.monotonic() - self.last_beat >= HEARTBEAT_INTERVAL:
+            self.pulse["updated_at"] = datetime.now(UTC).isoformat(timespec="seconds")
+            replace_json(self.path / "heartbeat.json", self.pulse)
+            self.last_beat = time.monotonic()
+
+    # --8<-- [end:heartbeat]
+
+
+def finite_or_none(value: Any) -> Any:
+    """Return `value`, or None for a float that is NaN or infinite."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """Return the JSON object in `path`; None when there is no such file or it holds something else."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def read_metrics(path: Path) -> list[dict[str, Any]]:
+    """Return the lines of a metrics.jsonl, without a last line that a killed process left unfinished."""
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
+    return [json.loads(line) for line in lines if line.endswith("\n")]
