@@ -1,0 +1,202 @@
+"""Put a line under each code block: the file that it comes from, and where the test run executed it.
+
+What was executed stands in docs/data/executed.json, written by the test run. A section whose text has another
+hash than the one there gets no badge, and a page with such a section no "verified with" line. Shell files say
+in their first lines whether the tests run them; recorded outputs carry machine, versions and date.
+"""
+
+import json
+import os
+import posixpath
+from functools import cache
+from pathlib import Path
+
+import yaml
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
+
+from tools.page_code import RECORDED, Fence, find_fences
+from tools.sections import Section, all_sections
+from tools.shell_snippets import run_mark
+
+EXPLANATION = "project/how-it-is-tested.md"
+
+WORDS = {
+    "en": {
+        "cpu": "CPU",
+        "simulated-mps": "simulated MPS",
+        "ran": "ran on {0}",
+        "parts": "ran in parts on {0}",
+        "and": " and ",
+        "cuda-only": "CUDA only",
+        "macos-only": "macOS only",
+        "mps-only": "MPS only",
+        "meant-to-fail": "meant to fail",
+        "lines": {1: "1 line: {0}", 2: "{1} lines: {0}"},
+        "run": "run by the tests",
+        "macOS only": "macOS only",
+        "network": "needs the network",
+        "interactive": "to run by hand",
+        "recorded": "output of {0}, recorded on {1}: {2}, {3}",
+        "cores": "{0} CPU cores",
+        ", ": ", ",
+        "verified": "Verified with {0}. {1}",
+        "how": "How this is tested",
+    },
+    "zh": {
+        "cpu": " CPU ",
+        "simulated-mps": "模拟 MPS ",
+        "ran": "已在{0}上运行",
+        "parts": "已分别在{0}上运行",
+        "and": "和",
+        "cuda-only": "仅限 CUDA",
+        "macos-only": "仅限 macOS",
+        "mps-only": "仅限 MPS",
+        "meant-to-fail": "演示错误",
+        "lines": {1: "1 行{0}", 2: "{1} 行{0}"},
+        "run": "测试会运行",
+        "macOS only": "仅限 macOS",
+        "network": "需要联网",
+        "interactive": "手动运行",
+        "recorded": "{0} 的输出，录于 {1}：{2}、{3}",
+        "cores": "{0} 个 CPU 核心",
+        ", ": "、",
+        "verified": "已用 {0} 验证。{1}",
+        "how": "如何测试",
+    },
+}
+
+
+class Facts:
+    """What is known about the code of the pages."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.sections: dict[str, Section] = all_sections(root)[0]
+        record = root / "docs/data/executed.json"
+        executed = json.loads(record.read_text(encoding="utf-8")) if record.is_file() else {}
+        self.executed: dict[str, dict] = executed.get("sections", {})
+        self.versions: dict[str, str] = executed.get("verified_with", {})
+        index = root / RECORDED / "index.yaml"
+        entries = yaml.safe_load(index.read_text(encoding="utf-8")) if index.is_file() else []
+        self.recorded: dict[str, dict] = {entry["name"]: entry for entry in entries}
+
+    def execution(self, include: str) -> dict | None:
+        """Return the record of a Python section, None when its text has changed since it ran."""
+        record, section = self.executed.get(include), self.sections.get(include)
+        return record if record and section and record["hash"] == section.hash else None
+
+
+facts = cache(Facts)
+
+
+def on_pre_build(config: MkDocsConfig) -> None:
+    """Read everything anew; `make serve` builds many times in one process."""
+    facts.cache_clear()
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Insert the lines under the code blocks, and the versions at the end of the page."""
+    if not page.file.src_uri.endswith(".md"):
+        return markdown
+    known = facts(Path(config.config_file_path).parent)
+    language = os.environ.get("DOCS_LOCALE", "en")
+    folder = posixpath.dirname(page.file.src_uri.removeprefix(f"{language}/"))
+    link = posixpath.relpath(EXPLANATION, folder or ".")
+    return add_badges(markdown, known, language, config.extra.get("source_url") or "", link)
+
+
+def add_badges(markdown: str, known: Facts, language: str, source_url: str, explanation: str) -> str:
+    """Return a page's Markdown with the lines put in.
+
+    `source_url` is the address in front of file paths, empty when there is none; `explanation` is the
+    relative address of the page that says how code is tested.
+    """
+    fences, _ = find_fences(markdown)
+    lines = markdown.splitlines()
+    for fence in reversed(fences):
+        text = origin(fence, known, WORDS[language], source_url)
+        if text:
+            lines[fence.last : fence.last] = ["", fence.prefix + text, ""]
+    python = {
+        fence.include for fence in fences if fence.include in known.sections and ".py:" in fence.include
+    }
+    if python and all(known.execution(include) for include in python):
+        lines += ["", verified(known.versions, WORDS[language], explanation)]
+    return "\n".join(lines) + "\n"
+
+
+def origin(fence: Fence, known: Facts, words: dict, source_url: str) -> str | None:
+    """Return the line for one fence, None for a fence that includes nothing (or a file that is missing)."""
+    path = (fence.include or "").partition(":")[0]
+    if not path or not (known.root / path).is_file():
+        return None
+    recorded = known.recorded.get(Path(path).stem) if path.startswith(RECORDED) else None
+    if recorded:
+        return _line(recording(recorded, words), [])
+    link = f"[`{path}`]({source_url}{path})" if source_url else f"`{path}`"
+    if path.endswith(".sh"):
+        return _line(link, [_badge(*shell_badge(known.root / path, words))])
+    if path.endswith(".py"):
+        return _line(link, [_badge(*badge) for badge in python_badges(known.execution(fence.include), words)])
+    return _line(link, [])
+
+
+def python_badges(record: dict | None, words: dict) -> list[tuple[str, str]]:
+    """Return (style, text) for a section: where it ran, and its excepted lines by kind."""
+    if record is None:
+        return []
+    badges = [("ran", words["ran"].format(words[context])) for context in record["contexts"]]
+    if record.get("parts"):
+        names = words["and"].join(words[context] for context in record["parts"])
+        badges.append(("ran", words["parts"].format(names)))
+    for kind, number in record.get("exceptions", {}).items():
+        if number == record["lines"]:
+            badges.append(("not-run", words[kind]))
+        else:
+            badges.append(("not-run", words["lines"][min(number, 2)].format(words[kind], number)))
+    return badges
+
+
+def shell_badge(path: Path, words: dict) -> tuple[str, str]:
+    """Return (style, text) for a shell file, from its mark. Raises PluginError when it has none."""
+    try:
+        mark = run_mark(path)
+    except ValueError as error:
+        raise PluginError(str(error)) from None
+    return ("ran" if mark.kind == "run" else "not-run"), words[mark.kind]
+
+
+def recording(entry: dict, words: dict) -> str:
+    """Describe a recorded output: command, date, machine and versions."""
+    command = " ".join(entry["command"])
+    machine = words[", "].join(
+        (entry["machine"]["system"], words["cores"].format(entry["machine"]["cpu_cores"]))
+    )
+    return words["recorded"].format(
+        f"`{command}`", entry["date"], machine, name_versions(entry["versions"], words)
+    )
+
+
+def name_versions(versions: dict[str, str], words: dict) -> str:
+    """Write versions out: Python 3.11, PyTorch 2.15.0, ..."""
+    names = {"python": "Python", "torch": "PyTorch"}
+    return words[", "].join(f"{names.get(name, name)} {version}" for name, version in versions.items())
+
+
+def verified(versions: dict[str, str], words: dict, explanation: str) -> str:
+    """Return the line at the end of a page whose code all ran."""
+    link = f"[{words['how']}]({explanation})"
+    text = words["verified"].format(name_versions(versions, words), link)
+    return f'<span class="code-verified" data-search-exclude>{text}</span>'
+
+
+def _line(text: str, badges: list[str]) -> str:
+    """Return one line of inline HTML: the only kind that works inside tabs, lists and admonitions alike."""
+    return f'<span class="code-origin" data-search-exclude>{" ".join([text, *badges])}</span>'
+
+
+def _badge(style: str, text: str) -> str:
+    return f'<span class="code-badge code-badge--{style}">{text}</span>'

@@ -1,0 +1,169 @@
+"""The lines under code blocks: right words from the record, none for changed text, in the right place."""
+
+import json
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from mkdocs.exceptions import PluginError
+
+from docs.hooks.code_badges import WORDS, Facts, add_badges
+from tools.not_executed import KINDS
+from tools.page_code import built_page, find_fences, pages
+from tools.sections import all_sections
+
+ROOT = Path(__file__).resolve().parents[2]
+FENCE = '```python\n--8<-- "snippets/a.py:one"\n```\n'
+VERSIONS = {"python": "3.11", "torch": "2.15.0", "torchvision": "0.29.2"}
+
+
+@pytest.fixture
+def known(tmp_path):
+    """Return a function that makes the facts of a small repository with a given record of its one section."""
+    (tmp_path / "snippets/shell").mkdir(parents=True)
+    (tmp_path / "snippets/a.py").write_text(
+        "# --8<-- [start:one]\nx = 1\ny = 2\nz = 3\n# --8<-- [end:one]\n", encoding="utf-8"
+    )
+    (tmp_path / "docs/data/recorded").mkdir(parents=True)
+
+    def facts(**record):
+        section = all_sections(tmp_path)[0]["snippets/a.py:one"]
+        record = {"hash": section.hash, "lines": 3, "contexts": ["cpu"]} | record
+        document = {"verified_with": VERSIONS, "sections": {section.key: record}}
+        (tmp_path / "docs/data/executed.json").write_text(json.dumps(document), encoding="utf-8")
+        return Facts(tmp_path)
+
+    return facts
+
+
+def added(markdown, facts, language="en", source_url=""):
+    """Return the two kinds of added lines: under code blocks, at the end of the page."""
+    lines = add_badges(markdown, facts, language, source_url, "how.md").splitlines()
+    return [[line for line in lines if name in line] for name in ("code-origin", "code-verified")]
+
+
+@pytest.mark.parametrize(
+    ("record", "english", "chinese"),
+    [
+        ({}, ["ran on CPU"], ["已在 CPU 上运行"]),
+        (
+            {"contexts": ["cpu", "simulated-mps"]},
+            ["ran on CPU", "ran on simulated MPS"],
+            ["已在 CPU 上运行", "已在模拟 MPS 上运行"],
+        ),
+        (
+            {"contexts": [], "parts": ["cpu", "simulated-mps"]},
+            ["ran in parts on CPU and simulated MPS"],
+            ["已分别在 CPU 和模拟 MPS 上运行"],
+        ),
+        (
+            {"exceptions": {"cuda-only": 1}},
+            ["ran on CPU", "1 line: CUDA only"],
+            ["已在 CPU 上运行", "1 行仅限 CUDA"],
+        ),
+        (
+            {"exceptions": {"mps-only": 2}},
+            ["ran on CPU", "2 lines: MPS only"],
+            ["已在 CPU 上运行", "2 行仅限 MPS"],
+        ),
+        ({"contexts": [], "parts": [], "exceptions": {"macos-only": 3}}, ["macOS only"], ["仅限 macOS"]),
+    ],
+)
+def test_badges_say_what_was_measured(known, record, english, chinese):
+    for language, expected in (("en", english), ("zh", chinese)):
+        (line,), _ = added(FENCE, known(**record), language)
+        badges = BeautifulSoup(line, "html.parser").select(".code-badge")
+        assert [badge.get_text() for badge in badges] == expected
+        assert "`snippets/a.py`" in line
+
+
+def test_changed_text_has_neither_badge_nor_versions(known):
+    (line,), verified = added(FENCE, known(hash="0" * 16))
+    assert "code-badge" not in line
+    assert verified == []
+
+
+def test_versions_stand_at_the_end(known):
+    _, (english,) = added(FENCE, known())
+    assert "Verified with Python 3.11, PyTorch 2.15.0, torchvision 0.29.2. [How" in english
+    _, (chinese,) = added(FENCE, known(), "zh")
+    assert "已用 Python 3.11、PyTorch 2.15.0、torchvision 0.29.2 验证。[" in chinese
+    assert added("No code.\n", known())[1] == []
+
+
+def test_one_changed_section_takes_the_versions_away(known, tmp_path):
+    facts = known()
+    (tmp_path / "snippets/b.py").write_text(
+        "# --8<-- [start:new]\nx = 1\n# --8<-- [end:new]\n", encoding="utf-8"
+    )
+    facts = Facts(facts.root)
+    assert added(FENCE + "\n" + FENCE.replace("a.py:one", "b.py:new"), facts)[1] == []
+
+
+def test_source_links(known):
+    (line,), _ = added(FENCE, known(), source_url="https://host.example/blob/main/")
+    assert "[`snippets/a.py`](https://host.example/blob/main/snippets/a.py)" in line
+
+
+@pytest.mark.parametrize(
+    ("mark", "expected"),
+    [
+        ("# ci: run", "run by the tests"),
+        ("# ci: no - macOS only: Homebrew", "macOS only"),
+        ("# ci: no - network: clones", "needs the network"),
+        ("#!/usr/bin/env bash\n# ci: no - interactive: waits for Ctrl-C", "to run by hand"),
+    ],
+)
+def test_shell_badges(known, tmp_path, mark, expected):
+    path = tmp_path / "snippets/shell/go.sh"
+    path.write_text(f"{mark}\n# --8<-- [start:go]\necho\n# --8<-- [end:go]\n", encoding="utf-8")
+    (line,), verified = added('```bash\n--8<-- "snippets/shell/go.sh:go"\n```\n', known())
+    assert f">{expected}</span>" in line
+    assert verified == []
+    path.write_text("echo\n", encoding="utf-8")
+    with pytest.raises(PluginError, match=r"go\.sh"):
+        added('```bash\n--8<-- "snippets/shell/go.sh:go"\n```\n', known())
+
+
+def test_recorded_output_names_command_machine_and_date(known, tmp_path):
+    (tmp_path / "docs/data/recorded/run.txt").write_text("x\n", encoding="utf-8")
+    (tmp_path / "docs/data/recorded/index.yaml").write_text(
+        "- {name: run, command: [python, a.py], date: 2026-11-20, "
+        "versions: {python: '3.11', torch: 2.15.0},\n   machine: {system: Linux x86-64, cpu_cores: 2}}\n",
+        encoding="utf-8",
+    )
+    (line,), _ = added('```text\n--8<-- "docs/data/recorded/run.txt"\n```\n', known())
+    assert "output of `python a.py`, recorded on 2026-11-20" in line
+    assert "2026-11-20: Linux x86-64, 2 CPU cores, Python 3.11, PyTorch 2.15.0<" in line
+
+
+def test_lines_keep_the_place_of_their_fence(known):
+    page = f'=== "Tab"\n\n    {FENCE.replace(chr(10), chr(10) + "    ").rstrip()}\n    Text after.\n\n{FENCE}'
+    lines = add_badges(page, known(), "en", "", "how.md").splitlines()
+    places = [line.partition("<")[0] for line in lines if "code-origin" in line]
+    assert places == ["    ", ""]
+    assert len(find_fences("\n".join(lines))[0]) == 2
+
+
+def test_a_tree_has_no_line(known):
+    assert added("```tree\nruns/\n└── a\n```\n", known()) == [[], []]
+
+
+def test_both_languages_have_the_same_words():
+    assert WORDS["en"].keys() == WORDS["zh"].keys()
+    assert WORDS["en"].keys() >= set(KINDS)
+
+
+def test_built_pages_carry_a_line_under_each_block(built_site):
+    compared = 0
+    for page in pages(ROOT):
+        if page.suffix != ".md":
+            continue
+        fences = find_fences(page.read_text(encoding="utf-8"))[0]
+        expected = sum(fence.include is not None for fence in fences)
+        html = built_page(page, ROOT, built_site).read_text(encoding="utf-8")
+        lines = BeautifulSoup(html, "html.parser").select("p > .code-origin")
+        assert len(lines) == expected, page
+        assert all(line.find_previous("pre") for line in lines)
+        compared += expected
+    assert compared > 0

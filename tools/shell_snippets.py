@@ -1,0 +1,39 @@
+"""Shell snippets: the mark in their first lines says whether the tests run them, and if not, why.
+
+# ci: run
+# ci: no - macOS only: <why>
+# ci: no - network: <why>
+# ci: no - interactive: <why>
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path("snippets/shell")
+_MARK = re.compile(r"# ci: (?:(?P<run>run)|no - (?P<kind>macOS only|network|interactive): (?P<why>\S.*))")
+_HEAD = 3  # lines: the mark stands directly below `#!/usr/bin/env bash`
+
+
+@dataclass(frozen=True)
+class RunMark:
+    """Whether the tests run a file: `kind` is run, macOS only, network or interactive."""
+
+    kind: str
+    why: str = ""
+
+
+def run_mark(path: Path) -> RunMark:
+    """Read the mark of a shell file. Raises ValueError when it has none, or one of an unknown form."""
+    for line in path.read_text(encoding="utf-8").splitlines()[:_HEAD]:
+        if found := _MARK.fullmatch(line.rstrip()):
+            return RunMark("run") if found["run"] else RunMark(found["kind"], found["why"])
+    raise ValueError(f"{path}: the first lines say neither `# ci: run` nor `# ci: no - KIND: why`")
+
+
+def branches(text: str) -> list[str]:
+    """Return the lines that could skip or excuse a command, so that exit code 0 would not mean: all ran."""
+    risky = re.compile(r"^\s*(if|case|exit|return|while|until)\b|\|\||&&|&\s*$|\bset \+e\b")
+    return [line for line in text.splitlines() if risky.search(line) and not line.lstrip().startswith("#")]
