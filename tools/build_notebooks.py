@@ -53,7 +53,8 @@ def read_source(source: Path) -> NotebookNode:
         cell.metadata = {}
         cell.source = HEADING.sub(r"\1", cell.source)
     about = yaml.safe_load(front_matter)
-    notebook.metadata = {"kernelspec": KERNEL} | {key: about[key] for key in ("page", "description", "figures")}
+    shown = {key: about[key] for key in ("page", "description", "figures")}
+    notebook.metadata = {"kernelspec": KERNEL, **shown}
     return notebook
 
 

@@ -1,6 +1,6 @@
 """Build the site in both languages: English into the folder, Chinese into its `zh/`.
 
-    python tools/build_site.py [--site-dir site] [--lenient]
+    python -m tools.build_site [--site-dir site] [--lenient]
 
 The environment gives the public addresses: SITE_URL (where the site will stand, also under a sub-path)
 and REPO_URL (turns on the edit and source links). Both may be missing.
@@ -14,6 +14,8 @@ import sys
 import time
 from pathlib import Path
 
+from tools import parity
+
 ROOT = Path(__file__).resolve().parent.parent
 LOCAL_ADDRESS = "http://127.0.0.1:8000/"
 LANGUAGES = {"en": "", "zh": "zh/"}  # locale: folder. English first: its build empties the folder
@@ -26,8 +28,14 @@ class BuildFailed(RuntimeError):
 def build(site_dir: Path, strict: bool = True, site_url: str | None = None, quiet: bool = True) -> None:
     """Build both languages into `site_dir` and tidy what only one of the two builds may own.
 
-    `strict` turns every warning of MkDocs into a failure. Raises BuildFailed.
+    `strict` turns every warning of MkDocs, and every difference between the languages, into a failure.
+    Raises BuildFailed.
     """
+    differences = parity.check(ROOT).defects
+    for difference in differences:
+        print(f"{'error' if strict else 'warning'}: {difference}", file=sys.stderr)
+    if strict and differences:
+        raise BuildFailed("the two languages differ; see the messages above")
     site_dir = site_dir.resolve()
     address = (site_url or os.environ.get("SITE_URL") or LOCAL_ADDRESS).rstrip("/") + "/"
     for locale, folder in LANGUAGES.items():
