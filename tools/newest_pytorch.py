@@ -84,10 +84,8 @@ def main() -> int:
         newest = newest_version(options.channel)
         installed = installed_versions()
     except subprocess.CalledProcessError as error:
-        print(
-            f"error: {' '.join(error.cmd[1:4])} ... failed with {error.returncode}, see above",
-            file=sys.stderr,
-        )
+        what = " ".join(error.cmd[1:4])
+        print(f"error: python {what} ... failed with {error.returncode}, see above", file=sys.stderr)
         return 1
     lines = [f"{name}: {version}" for name, version in installed.items()]
     problem = shortfall(options.channel, installed["torch"], newest)
