@@ -88,7 +88,7 @@ def _texts(value: object, file: str, path: str) -> Iterator[DataText]:
     """Yield the bilingual texts in a value of a data file."""
     if isinstance(value, list):
         for index, part in enumerate(value):
-            yield from _texts(part, file, f"{path}[{index}]")
+            yield from _texts(part, file, f"{path}[{_label(part, index)}]")
     if not isinstance(value, dict):
         return
     for key, part in value.items():
@@ -100,7 +100,13 @@ def _texts(value: object, file: str, path: str) -> Iterator[DataText]:
             english, chinese = value.get(stem + "en"), value.get(stem + "zh")
             if isinstance(english, str | None) and isinstance(chinese, str | None):
                 yield DataText(
-                    file, (f"{path}.{stem}" if path else stem).rstrip("._") or "text", english, chinese
+                    file, (f"{path}.{stem}" if path else stem).rstrip("._") or "top level", english, chinese
                 )
                 continue
         yield from _texts(part, file, inner)
+
+
+def _label(entry: object, index: int) -> str:
+    """Return what names an entry of a list best: its id, name or English text, else its number."""
+    keys = ("id", "name", "en") if isinstance(entry, dict) else ()
+    return next((entry[key] for key in keys if isinstance(entry.get(key), str)), str(index))

@@ -26,7 +26,7 @@ _LATIN_WORD = re.compile(r"[A-Za-z][A-Za-z'’-]+")
 _RUN = re.compile(
     r"[A-Za-z][A-Za-z'’-]*(?:[^A-Za-z\u2e80-\uffff\U000F0000-\U000FFFFD|\n]+(?:\n(?!\s*\n)\s*)?[A-Za-z][A-Za-z'’-]*)+"
 )
-_LOWER_WORD = re.compile(r"\b[a-z]{3,}\b")
+_LOWER_WORD = re.compile(r"(?<![\w.])[a-z]{3,}(?!\.?\w)")  # not the parts of dotted names
 _EXTERNAL_TEXT = re.compile(f"{EXTERNAL[0]}[^{EXTERNAL[1]}]*{EXTERNAL[1]}")
 
 
@@ -61,10 +61,10 @@ def untranslated(english: Page, chinese: Page) -> Iterator[tuple[str, str]]:
     han, latin = (
         sum(counts) for counts in zip(*(han_and_latin(s.text) for s in chinese.sections), strict=True)
     )
-    if han + latin >= SHORTEST_PROSE and han < MINIMUM_SHARE * (han + latin):
-        yield "", f"not translated: {han} Han characters against {latin} Latin words in its prose"
-    elif not any(HAN.search(line) for line in chinese.prose) and any(line.strip() for line in chinese.prose):
+    if any(line.strip() for line in chinese.prose) and not any(HAN.search(line) for line in chinese.prose):
         yield "", "not translated: not one Han character"
+    elif han + latin >= SHORTEST_PROSE and han < MINIMUM_SHARE * (han + latin):
+        yield "", f"not translated: {han} Han characters against {latin} Latin words in its prose"
     for section in chinese.sections:
         where = _section_name(section)
         han, latin = han_and_latin(section.text)

@@ -93,6 +93,6 @@ def changed_sections(root: Path, page: Path, stamped: object) -> list[str]:
     lines = [f"{name}: new" for name in after.keys() - before.keys()]
     lines += [f"{name}: removed" for name in before.keys() - after.keys()]
     lines += [f"{name}: changed" for name in after if name in before and before[name] != after[name]]
-    order = {name: place for place, name in enumerate([*after, *before])}
+    order = {name: place for place, name in enumerate(dict.fromkeys([*after, *before]))}
     lines.sort(key=lambda line: order[line.rsplit(": ", 1)[0]])
     return [f"since {commit}: {line}" for line in lines] or [f"since {commit}: sections changed their order"]

@@ -20,6 +20,7 @@ EXTERNAL = (
     "\ue011",
 )  # surround the text of a link to another host: titles of works stay as they are
 OBJECT = "\ue012"  # stands for a formula, an icon or a bare address
+BREAK = "\ue013"  # stands for an HTML tag that ends a line of text: what it separates does not touch
 
 # Text that may run over a line end, but not over a blank line.
 _ANY = r"(?:[^\n]|\n(?!\s*\n))"
@@ -46,10 +47,12 @@ _IMAGE = re.compile(rf"!\[(?P<text>[^\]]*)\]{_TARGET}")
 _LINK = re.compile(rf"\[(?P<text>(?:[^\[\]\n]|\n(?!\s*\n)|\[[^\[\]]*\])*)\]{_TARGET}")
 _REFERENCE = re.compile(r"\[(?P<text>[^\[\]]+)\]\[[^\[\]]*\]")
 _HTML_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
-_HTML_TARGET = re.compile(r"""\b(?P<kind>href|src)\s*=\s*["']([^"']*)["']""")
-_URL = re.compile(
-    r"<?(?P<url>https?://[^\s<>\"'（）。，；：、！？\u4e00-\u9fff]*[^\s<>\"'（）。，；：、！？\u4e00-\u9fff.,;:!?)])>?"
+_HTML_BREAK = re.compile(
+    r"</?(?:br|div|p|li|ul|ol|t[dhr]|h[1-6]|d[dt]|summary|details|figcaption|button)\b", re.I
 )
+_HTML_TARGET = re.compile(r"""\b(?P<kind>href|src)\s*=\s*["']([^"']*)["']""")
+_URL_END = r"\s<>\"'\ue010-\ue013（）。，；：、！？\u4e00-\u9fff"
+_URL = re.compile(rf"<?(?P<url>https?://[^{_URL_END}]*[^{_URL_END}.,;:!?)])>?")
 _ATTRIBUTES = re.compile(r"\{:?\s*[.#][^{}]*\}|\{:?[^{}\n]*=[^{}\n]*\}")
 _ICON = re.compile(r":(?:material|octicons|fontawesome|simple)-[a-z0-9-]+:")
 _ENTITY = re.compile(r"&#?\w+;")
@@ -119,7 +122,7 @@ class Page:
         return re.sub(
             f"[{chr(CODE_PLANE)}-{chr(CODE_PLANE + 0xFFFD)}]",
             lambda match: f"`{self.code[ord(match[0]) - CODE_PLANE]}`",
-            text.translate({ord(mark): None for mark in (*EXTERNAL, OBJECT)}),
+            text.translate({ord(mark): None for mark in (*EXTERNAL, OBJECT, BREAK)}),
         )
 
 
@@ -263,7 +266,7 @@ class _Reader:
             for kind, value in _HTML_TARGET.findall(match[0]):
                 name = "image" if kind == "src" else "link"
                 self.found.append((name, value, self.line_at(match.start())))
-            return _blank(match)
+            return _blank(match, BREAK if _HTML_BREAK.match(match[0]) else "")
 
         self.text = _FORMULA.sub(formula, self.text)
         self.take(_FOOTNOTE_TEXT, "footnote", "name", 1)
@@ -303,7 +306,7 @@ class _Reader:
         self.take_inline()
         tables = self.tables()
         prose = self.text.split("\n")
-        titled = [replace(heading, title=prose[heading.line - 1].strip()) for heading in self.headings]
+        titled = [replace(heading, title=prose[heading.line - 1].strip(f" {BREAK}")) for heading in self.headings]
         sections = [Section(None), *(Section(heading, first_line=heading.line) for heading in titled)]
         starts = [heading.line for heading in self.headings]
 

@@ -21,7 +21,7 @@ import autocorrect_py
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tools.bilingual_texts import data_texts, twins
-from tools.page_reader import CODE_PLANE, EXTERNAL, OBJECT, Page, read_markdown
+from tools.page_reader import BREAK, CODE_PLANE, EXTERNAL, OBJECT, Page, read_markdown
 
 ROOT = Path(__file__).resolve().parents[1]
 _HAN = r"\u3400-\u4dbf\u4e00-\u9fff"
@@ -83,7 +83,8 @@ def corrected(text: str) -> str:
         return text
     for pattern, replacement in _COMPILED:
         text = pattern.sub(replacement, text)
-    return autocorrect_py.format(text)
+    # Twice: full-width digits become half-width first, and then need a space beside Chinese.
+    return autocorrect_py.format(autocorrect_py.format(text))
 
 
 def check_text(text: str) -> Iterator[str]:
@@ -102,7 +103,12 @@ def check_text(text: str) -> Iterator[str]:
     for start, end, right_start, right_end in merged:
         old = text[max(0, start - _CONTEXT) : end + _CONTEXT]
         new = right[max(0, right_start - _CONTEXT) : right_end + _CONTEXT]
-        yield f"{old.strip()}  ->  {new.strip()}"
+        yield _readable(f"{old.strip()}  ->  {new.strip()}")
+
+
+def _readable(text: str) -> str:
+    """Write the words that stand for inline code and for titles behind links as what they are."""
+    return text.replace("CODE", "`…`").replace("LINK", "[…]")
 
 
 def _broken_lines(page: Page) -> Iterator[int]:
@@ -124,7 +130,7 @@ def check_page(page: Page) -> Iterator[tuple[int, str]]:
     for what in check_text(str(page.meta.get("description") or "")):
         yield 1, f"front matter `description`: {what}"
     for number, line in enumerate(page.prose, 1):
-        parts = re.split(r"(?<!\\)\|", line) if number in page.table_lines else [line]
+        parts = re.split(rf"(?<!\\)\||{BREAK}" if number in page.table_lines else BREAK, line)
         for part in parts:
             for what in check_text(_plain(part).strip()):
                 yield number, what
