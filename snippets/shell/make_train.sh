@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# ci: no - network: installs PyTorch when it is missing
+
+# --8<-- [start:train]
+make train
+# --8<-- [end:train]
+
+# --8<-- [start:options]
+make train ARGS="--epochs 4 --seed 1"
+# --8<-- [end:options]

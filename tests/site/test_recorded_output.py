@@ -1,0 +1,41 @@
+"""Output shown on pages is what the commands print today."""
+
+from pathlib import Path
+
+import pytest
+
+from tools.compare_output import compare
+from tools.record_output import FOLDER, machine_traits, read_index, run, text_hash
+
+ROOT = Path(__file__).resolve().parents[2]
+ENTRIES = {entry["name"]: entry for entry in read_index(ROOT)}
+
+
+def recorded(name):
+    return (ROOT / FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_command_still_prints_this(name):
+    missing = set(ENTRIES[name].get("needs", [])) - machine_traits()
+    if missing:
+        pytest.skip(
+            f"the recording {name} was made on another kind of machine: needs {', '.join(sorted(missing))}"
+        )
+    lines, differences = compare(recorded(name), run(ENTRIES[name], ROOT), ENTRIES[name]["compare"])
+    assert not differences, "\n" + "\n".join(differences)
+    assert lines > 0
+    print(f"compared {lines} lines of {name}")
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_nobody_edited_a_recording(name):
+    assert text_hash(recorded(name)) == ENTRIES[name]["sha256"], f"record it again: make record NAME={name}"
+
+
+def test_texts_and_entries_belong_together():
+    assert ENTRIES
+    assert {path.stem for path in (ROOT / FOLDER).glob("*.txt")} == ENTRIES.keys()
+    kept = {stored for entry in ENTRIES.values() for stored in entry.get("keep", {}).values()}
+    others = {path.name for path in (ROOT / FOLDER).iterdir() if path.suffix != ".txt"}
+    assert others == kept | {"index.yaml"}

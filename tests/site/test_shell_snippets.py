@@ -1,0 +1,94 @@
+"""Shell commands on pages: every file is marked and clean, and those marked `run` really run."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools.shell_snippets import FOLDER, branches, run_mark
+from tools.working_copy import environment, working_copy
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted((ROOT / FOLDER).glob("*.sh"))
+RUNNABLE = [path for path in FILES if run_mark(path).kind == "run"]
+NEWER_BASH = re.compile(r"\b(mapfile|readarray|declare -A|coproc)\b|\$\{\w+(,,|\^\^)|&>>|\|&")
+
+
+def test_how_many_files_run():
+    kinds = [run_mark(path).kind for path in FILES]
+    print({kind: kinds.count(kind) for kind in sorted(set(kinds))})
+    assert RUNNABLE
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_shellcheck_has_nothing_to_say(path):
+    shellcheck = Path(sys.executable).parent / "shellcheck"
+    done = subprocess.run([shellcheck, "--shell=bash", path], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert not NEWER_BASH.search(path.read_text(encoding="utf-8")), "macOS has bash 3.2"
+
+
+@pytest.mark.parametrize("path", RUNNABLE, ids=lambda path: path.stem)
+def test_commands_run(path):
+    assert not branches(path.read_text(encoding="utf-8")), (
+        "every line of a file that is marked `run` must run"
+    )
+    with working_copy(ROOT) as folder:
+        done = subprocess.run(
+            [shutil.which("bash"), "-eu", "-o", "pipefail", path],
+            cwd=folder,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=250,
+            check=False,
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "why"),
+    [
+        ("# ci: run\n", "run", ""),
+        ("#!/usr/bin/env bash\n# ci: no - macOS only: needs Metal\n", "macOS only", "needs Metal"),
+        ("# ci: no - network: clones\n", "network", "clones"),
+        ("# ci: no - interactive: waits\n", "interactive", "waits"),
+    ],
+)
+def test_marks_are_read(tmp_path, text, kind, why):
+    path = tmp_path / "a.sh"
+    path.write_text(text, encoding="utf-8")
+    assert (run_mark(path).kind, run_mark(path).why) == (kind, why)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "echo\n",
+        "# ci: no\n",
+        "# ci: no - slow: x\n",
+        "# ci: no - network:\n",
+        "#ci: run\n",
+        "\n\n\n# ci: run\n",
+    ],
+)
+def test_files_without_a_mark_are_refused(tmp_path, text):
+    path = tmp_path / "a.sh"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match="neither"):
+        run_mark(path)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["false || true", "if x; then y; fi", "exit 0", "a && b", "sleep 9 &", "set +e", "  while x; do y; done"],
+)
+def test_branches_are_found(line):
+    assert branches(f"# if a comment\necho\n{line}\n") == [line]
+
+
+def test_branches_leave_plain_commands_alone():
+    assert branches('python train.py --a "x" > log 2>&1\ncat log | tail -n 2\nA=1 python b.py\n') == []

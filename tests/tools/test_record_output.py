@@ -1,0 +1,92 @@
+"""Recording output: what is stored, and commands that must not be recorded."""
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tools import record_output
+from tools.record_output import RecordingFailed, read_index, record, run
+
+PROGRAM = """
+import pathlib, sys
+pathlib.Path("runs/one").mkdir(parents=True)
+pathlib.Path("runs/one/metrics.jsonl").write_text('{"loss": 1}\\n')
+print("hello", pathlib.Path("examples").resolve(), pathlib.Path.cwd())
+print("loss 2.5   ")
+"""
+ENTRY = {"name": "hello", "command": ["python", "examples/hello.py"], "compare": "masked"}
+
+
+@pytest.fixture
+def repository(plant, tmp_path):
+    """Return a small repository with a program whose output is to be recorded."""
+    plant("examples/hello.py", PROGRAM)
+    plant("examples/fails.py", "import sys\nprint('half')\nsys.exit('error: no')\n")
+    plant("examples/silent.py", "")
+    plant("runs/old/metrics.jsonl", "{}\n")
+    plant("docs/data/recorded/index.yaml", yaml.safe_dump([ENTRY | {"keep": {"metrics.jsonl": "m.jsonl"}}]))
+    return tmp_path
+
+
+def test_recording_stores_text_files_and_provenance(repository):
+    record([], repository)
+    text = (repository / "docs/data/recorded/hello.txt").read_text(encoding="utf-8")
+    assert text == "hello ~/mps-handbook/examples ~/mps-handbook\nloss 2.5\n"
+    (entry,) = read_index(repository)
+    assert entry["sha256"] == hashlib.sha256(text.encode()).hexdigest()
+    assert entry["machine"]["cpu_cores"] > 0
+    assert entry["versions"].keys() == {"python", "torch", "torchvision"}
+    assert entry["command"] == ENTRY["command"]
+    kept = (repository / "docs/data/recorded/m.jsonl").read_text(encoding="utf-8")
+    assert json.loads(kept) == {"loss": 1}  # of this run, not of the old one
+
+
+def test_commands_write_nothing_into_the_repository(repository):
+    before = sorted(repository.rglob("*"))
+    run(ENTRY, repository)
+    assert sorted(path for path in repository.rglob("*") if "__pycache__" not in path.parts) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"command": ["python", "examples/fails.py"]}, "error: no"),
+        ({"command": ["python", "examples/silent.py"]}, "printed nothing"),
+        ({"keep": {"curves.png": "x.png"}}, "expected one curves.png in its run folder, found 0"),
+    ],
+)
+def test_failed_commands_are_not_recorded(repository, change, message):
+    with pytest.raises(RecordingFailed, match=message):
+        run(ENTRY | change, repository)
+
+
+@pytest.mark.parametrize(
+    "entry", [{"name": "a", "command": ["x"]}, ENTRY | {"compare": "roughly"}, ENTRY | {"needs": ["luck"]}]
+)
+def test_wrong_entries(plant, tmp_path, entry):
+    plant("docs/data/recorded/index.yaml", yaml.safe_dump([entry]))
+    with pytest.raises(ValueError, match=r"index\.yaml"):
+        read_index(tmp_path)
+
+
+def test_unknown_names_and_unsuitable_machines(repository, monkeypatch, capsys):
+    with pytest.raises(ValueError, match="no recording is named nope; choose from: hello"):
+        record(["nope"], repository)
+    index = repository / record_output.INDEX
+    index.write_text(yaml.safe_dump([ENTRY | {"needs": ["mps"]}]), encoding="utf-8")
+    monkeypatch.setattr(record_output, "this_machine", lambda: ("cpu", {}))
+    record([], repository)
+    assert "left as it is: hello needs mps" in capsys.readouterr().out
+    assert not (repository / "docs/data/recorded/hello.txt").exists()
+
+
+def test_command_line_errors_are_one_line(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["record_output.py", "nope"])
+    monkeypatch.setattr(record_output, "read_index", lambda root: [ENTRY])
+    assert record_output.main() == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert Path(record_output.ROOT, "tools/record_output.py").is_file()

@@ -1,0 +1,41 @@
+"""Compare what a command printed with what is recorded of it: exactly, or with measurements masked.
+
+Masked are numbers, durations, sizes, paths and hashes, nothing else: the two outputs must have the same
+lines, with the same words, in the same order.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import zip_longest
+
+_MASKS = (
+    (re.compile(r"(?<![\w.])(?:~|\.{1,2})?/[\w./+@~-]+"), "PATH"),
+    (re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b"), "HASH"),
+    (re.compile(r"(?<![A-Za-z_\d])[-+]?\d+(?:[.,:]\d+)*(?:e[-+]?\d+)?"), "N"),
+    (re.compile(r"\bN (?:ms|s|min|h)\b"), "N time"),
+    (re.compile(r"\bN (?:k|M|G)i?B\b"), "N bytes"),
+    (re.compile(r"[ \t]+"), " "),
+)
+
+
+def mask(line: str) -> str:
+    """Return a line with its measurements masked and its columns one space apart."""
+    for pattern, replacement in _MASKS:
+        line = pattern.sub(replacement, line)
+    return line.strip()
+
+
+def compare(recorded: str, now: str, how: str) -> tuple[int, list[str]]:
+    """Compare two outputs line by line, `how` is "exact" or "masked".
+
+    Returns the number of lines compared, and what differs.
+    """
+    look = mask if how == "masked" else str
+    pairs = list(zip_longest(recorded.splitlines(), now.splitlines()))
+    differences = [
+        f"line {number}: recorded {old!r}, printed {new!r}"
+        for number, (old, new) in enumerate(pairs, start=1)
+        if old is None or new is None or look(old) != look(new)
+    ]
+    return len(pairs), differences

@@ -1,0 +1,160 @@
+"""Record what commands print, for the pages.
+
+    python tools/record_output.py [NAME ...]      (`make record`) run the commands again, store their output
+
+docs/data/recorded/index.yaml lists the recordings. Written by hand: `name` of the text file beside it;
+`command`, run from the repository's root; `compare`, which is `exact`, or `masked` where the output holds
+measurements (tools/compare_output.py); `needs`, what a machine must be for the output to be comparable;
+`keep`, files of the run folder that are stored too. Written by this tool: date, machine, versions, and the
+SHA-256 of the text, so that no recording is edited by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tools.coverage_data import this_machine
+from tools.working_copy import environment, working_copy
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = Path("docs/data/recorded")
+INDEX = FOLDER / "index.yaml"
+BY_HAND = ("name", "command", "compare", "needs", "keep")
+SHOWN_FOLDER = "~/mps-handbook"  # stands in recordings for the folder of whoever recorded
+TIMEOUT = 280  # seconds
+
+_HEADER = """\
+# Recorded output, see tools/record_output.py. `make record` writes date, machine, versions and sha256.
+"""
+
+
+class RecordingFailed(RuntimeError):
+    """A recorded command ended with an error, or printed nothing."""
+
+
+def read_index(root: Path) -> list[dict]:
+    """Return the entries of the index. Raises ValueError for one that is not as described above."""
+    entries = yaml.safe_load((root / INDEX).read_text(encoding="utf-8")) or []
+    for entry in entries:
+        if not {"name", "command", "compare"} <= entry.keys() or entry["compare"] not in ("exact", "masked"):
+            raise ValueError(f"{INDEX}: an entry needs name, command, and compare: exact or masked: {entry}")
+        unknown = set(entry.get("needs", [])) - machine_traits(known=True)
+        if unknown:
+            raise ValueError(
+                f"{INDEX}: {entry['name']} needs something unknown: {', '.join(sorted(unknown))}"
+            )
+    return entries
+
+
+def machine_traits(known: bool = False) -> set[str]:
+    """Return what this machine is, of the words that `needs` may use; with `known`, all of these words."""
+    if known:
+        return {"linux", "macos", "x86-64", "arm64", "cpu", "mps", "cuda"}
+    system = {"Linux": "linux", "Darwin": "macos"}.get(platform.system(), "")
+    processor = {"x86_64": "x86-64", "aarch64": "arm64", "arm64": "arm64"}.get(platform.machine(), "")
+    return {system, processor, this_machine()[0]} - {""}
+
+
+def run(entry: dict, root: Path, keep_in: Path | None = None) -> str:
+    """Run an entry's command in a throw-away working copy and return what it printed.
+
+    With `keep_in`, files that the entry keeps are copied there. Raises RecordingFailed when the command does
+    not end with exit code 0, prints nothing, or does not write a file that is to be kept.
+    """
+    with working_copy(root) as folder:
+        done = subprocess.run(
+            entry["command"],
+            cwd=folder,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
+        if done.returncode or not done.stdout.strip():
+            said = done.stderr.strip() or "it printed nothing"
+            raise RecordingFailed(f"{entry['name']}: exit code {done.returncode}: {said}")
+        for written, stored in entry.get("keep", {}).items():
+            found = sorted((folder / "runs").rglob(written))
+            if len(found) != 1:
+                raise RecordingFailed(
+                    f"{entry['name']}: expected one {written} in its run folder, found {len(found)}"
+                )
+            if keep_in:
+                shutil.copyfile(found[0], keep_in / stored)
+        return tidy(done.stdout, [folder, root])
+
+
+def tidy(text: str, folders: list[Path]) -> str:
+    """Return output as a page shows it: no trailing blanks, nobody's own folders."""
+    for folder in folders:
+        for name in {str(folder), str(folder.resolve())}:
+            text = text.replace(name, SHOWN_FOLDER)
+    text = text.replace(str(Path.home()), "~") if str(Path.home()) != "/" else text
+    return "\n".join(line.rstrip() for line in text.strip("\n").splitlines()) + "\n"
+
+
+def text_hash(text: str) -> str:
+    """Return the SHA-256 that the index keeps of a recording."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def record(names: list[str], root: Path = ROOT) -> None:
+    """Run the named entries (none: all) and store their output. Raises ValueError for an unknown name."""
+    entries = read_index(root)
+    unknown = set(names) - {entry["name"] for entry in entries}
+    if unknown:
+        known = ", ".join(entry["name"] for entry in entries)
+        raise ValueError(f"no recording is named {', '.join(sorted(unknown))}; choose from: {known}")
+    _, versions = this_machine()
+    machine = {"system": f"{platform.system()} {platform.machine()}".replace("x86_64", "x86-64")}
+    for entry in entries:
+        if names and entry["name"] not in names:
+            continue
+        missing = set(entry.get("needs", [])) - machine_traits()
+        if missing:
+            print(f"left as it is: {entry['name']} needs {', '.join(sorted(missing))}")
+            continue
+        text = run(entry, root, keep_in=root / FOLDER)
+        (root / FOLDER / f"{entry['name']}.txt").write_text(text, encoding="utf-8")
+        for field in entry.keys() - set(BY_HAND):
+            del entry[field]
+        entry["date"] = datetime.date.today()
+        entry["machine"] = machine | {"cpu_cores": os.cpu_count()}
+        entry["versions"] = versions
+        entry["sha256"] = text_hash(text)
+        print(f"recorded {entry['name']}: {len(text.splitlines())} lines")
+    document = yaml.safe_dump(entries, sort_keys=False, allow_unicode=True, width=110)
+    (root / INDEX).write_text(_HEADER + document, encoding="utf-8")
+
+
+def main() -> int:
+    """Record from the command line; return the exit code."""
+    parser = argparse.ArgumentParser(description="Record what commands print.", allow_abbrev=False)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="recordings to renew (default: all)")
+    arguments = parser.parse_args()
+    try:
+        record(arguments.names)
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except (RecordingFailed, subprocess.TimeoutExpired) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

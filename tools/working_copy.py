@@ -1,0 +1,35 @@
+"""A throw-away working copy: the repository's files behind links, and room for what commands write.
+
+Commands that pages show (shell snippets, recorded output) run here, so that their `runs/` and figures do not
+land among the files of whoever runs the tests.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+MADE_BY_COMMANDS = {"site", "runs", "data"}
+# Settings of the caller that would change what programs do or print.
+PERSONAL = ("PYTORCH_", "TORCH_", "OMP_", "MKL_", "KMP_", "CUDA_", "VIRTUAL_ENV")
+
+
+@contextmanager
+def working_copy(root: Path) -> Iterator[Path]:
+    """Yield a temporary folder that looks like the repository at `root`, without results of earlier runs."""
+    with tempfile.TemporaryDirectory(prefix="mps-handbook-") as folder:
+        for path in root.iterdir():
+            if not path.name.startswith(".") and path.name not in MADE_BY_COMMANDS:
+                (Path(folder) / path.name).symlink_to(path.resolve())
+        yield Path(folder)
+
+
+def environment() -> dict[str, str]:
+    """Return the environment for commands: this Python first, 80 columns, no colour, no personal settings."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(PERSONAL)}
+    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    return kept | {"PATH": programs, "COLUMNS": "80", "NO_COLOR": "1", "MPLBACKEND": "agg"}
