@@ -9,7 +9,7 @@ SYSTEM = cifar_optimizers
 ARGS =
 PAGE =
 
-RUN = .venv/bin/python
+VENV_PYTHON = .venv/bin/python
 
 .PHONY: help
 help: ## list these commands
@@ -20,51 +20,51 @@ help: ## list these commands
 
 .PHONY: serve
 serve: .venv/.site ## read the site, both languages, live: http://127.0.0.1:8000 (PORT=8001)
-	@$(RUN) tools/serve_site.py --port $(PORT)
+	@$(VENV_PYTHON) -m tools.serve_site --port $(PORT)
 
 .PHONY: train
-train: .venv/.examples ## train a network (SYSTEM=cifar_optimizers ARGS="--epochs 2")
-	@test -f "examples/$(SYSTEM)/train.py" || { \
-	  echo "SYSTEM=$(SYSTEM) is unknown; choose one of: $$(cd examples && ls -d */train.py | sed 's|/train.py||' | tr '\n' ' ')" >&2; \
-	  exit 2; }
-	@$(RUN) examples/$(SYSTEM)/train.py $(ARGS)
+train: known-system .venv/.examples ## train a network (SYSTEM=cifar_optimizers ARGS="--epochs 2")
+	@$(VENV_PYTHON) examples/$(SYSTEM)/train.py $(ARGS)
 
 .PHONY: check-setup
 check-setup: .venv/.examples ## is this machine ready to train, and if not, what to do
-	@$(RUN) examples/check_setup.py $(ARGS)
+	@$(VENV_PYTHON) examples/check_setup.py $(ARGS)
 
 # ---- Check ----
 
 .PHONY: test
 test: .venv/.dev ## run every test; what was skipped, and why, is listed at the end
-	@$(RUN) tools/run_tests.py $(ARGS)
+	@$(VENV_PYTHON) -m tools.run_tests $(ARGS)
 
 .PHONY: test-long
 test-long: .venv/.dev ## the slow checks as well
-	@$(RUN) tools/run_tests.py --long $(ARGS)
+	@$(VENV_PYTHON) -m tools.run_tests --long $(ARGS)
 
 .PHONY: lint
 lint: .venv/.dev ## check the form of code, pages, shell scripts and workflows
-	@$(RUN) tools/lint.py $(ARGS)
+	@$(VENV_PYTHON) -m tools.lint $(ARGS)
 
 .PHONY: site
 site: .venv/.site ## strict build of both languages into site/
-	@$(RUN) tools/build_site.py
+	@$(VENV_PYTHON) -m tools.build_site
 
 # ---- Write ----
 
 .PHONY: stale
 stale: .venv/.site ## list the Chinese pages whose English page has changed
-	@$(RUN) tools/parity.py stale
+	@$(VENV_PYTHON) -m tools.parity stale
 
 .PHONY: synced
-synced: .venv/.site ## after reviewing a Chinese page: mark it as up to date (PAGE=start/check-setup.md)
-	@test -n "$(PAGE)" || { echo "Say which page: make synced PAGE=start/check-setup.md" >&2; exit 2; }
-	@$(RUN) tools/parity.py synced "$(PAGE)"
+synced: named-page .venv/.site ## after reviewing a Chinese page: mark it as up to date (PAGE=start/check-setup.md)
+	@$(VENV_PYTHON) -m tools.parity synced "$(PAGE)"
 
 .PHONY: record
 record: .venv/.dev ## run the commands whose output the pages show, and record it again
-	@$(RUN) tools/record.py $(ARGS)
+	@$(VENV_PYTHON) -m tools.record_output $(ARGS)
+
+.PHONY: notebooks
+notebooks: .venv/.dev ## write the notebooks again from the files that they are made of
+	@$(VENV_PYTHON) -m tools.build_notebooks
 
 .PHONY: lock
 lock: .venv/.site ## choose the newest versions again: requirements/*.txt from pyproject.toml
@@ -73,6 +73,18 @@ lock: .venv/.site ## choose the newest versions again: requirements/*.txt from p
 .PHONY: clean
 clean: ## remove what was made and say how much disk that was; runs and data stay
 	@tools/clean.sh
+
+# ---- Mistakes are answered before anything is installed ----
+
+.PHONY: known-system
+known-system:
+	@test -f "examples/$(SYSTEM)/train.py" || { \
+	  echo "SYSTEM=$(SYSTEM) is unknown; choose one of:" $$(cd examples && ls -d */train.py | sed 's|/.*||') >&2; \
+	  exit 2; }
+
+.PHONY: named-page
+named-page:
+	@test -n "$(PAGE)" || { echo "Say which page: make synced PAGE=start/check-setup.md" >&2; exit 2; }
 
 # ---- Environments ----
 # The script decides what is missing, in milliseconds when nothing is: it also finds a Python that has gone, a moved

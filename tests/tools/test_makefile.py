@@ -101,7 +101,8 @@ def one_line(result: subprocess.CompletedProcess) -> str:
 
 
 def test_help_is_the_default_and_names_every_target(project):
-    targets = set(re.findall(r"^\.PHONY: ([\w-]+)", MAKEFILE, re.MULTILINE)) - {"always"}
+    internal = {"always", "known-system", "named-page"}
+    targets = set(re.findall(r"^\.PHONY: ([\w-]+)", MAKEFILE, re.MULTILINE)) - internal
     result = project.run("make")
     assert result.returncode == 0
     assert {line.split()[0] for line in result.stdout.splitlines()[1:]} == targets
@@ -249,7 +250,8 @@ def test_an_unknown_system_is_answered_with_the_known_ones(project):
     project.python()
     result = project.run("make", "train", "SYSTEM=two")
     assert result.returncode == 2
-    assert "SYSTEM=two is unknown; choose one of: one" in result.stderr
+    assert one_line(result) == "SYSTEM=two is unknown; choose one of: one"
+    assert project.calls() == []  # said before five gigabytes are installed
     assert project.run("make", "train", "SYSTEM=one").returncode == 0
     assert any(call.startswith("examples/one/train.py") for call in project.calls())
 
