@@ -21,10 +21,10 @@ def why_not_mps() -> str | None:
     if platform.system() != "Darwin":
         return f"only Macs have it, and this is {platform.system()}"
     if not torch.backends.mps.is_built():
-        return f"PyTorch {torch.__version__} was built without MPS; install the arm64 macOS wheel"
+        return "this PyTorch was built without MPS; install the macOS arm64 wheel"
     return (
-        f"PyTorch {torch.__version__} has MPS, but finds no usable GPU on macOS {platform.mac_ver()[0]}: "
-        "a virtual machine or sandbox, or a macOS too old for this PyTorch"
+        f"this PyTorch has MPS, but finds no usable GPU on macOS {platform.mac_ver()[0]}: "
+        f"a virtual machine or sandbox, or a macOS too old for PyTorch {torch.__version__}"
     )
 
 
@@ -33,8 +33,8 @@ def why_not_cuda() -> str | None:
     if torch.cuda.is_available():
         return None
     if torch.version.cuda is None:
-        return f"PyTorch {torch.__version__} was built without CUDA"
-    return f"PyTorch {torch.__version__} has CUDA, but finds no usable NVIDIA GPU"
+        return "this PyTorch was built without CUDA"
+    return "no usable NVIDIA GPU"
 
 
 # --8<-- [end:availability]

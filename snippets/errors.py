@@ -1,5 +1,6 @@
 """Errors that end a program with one line: what is wrong, with the value, and what to do."""
 
+import signal
 import sys
 from collections.abc import Callable, Sequence
 
@@ -24,5 +25,8 @@ def exit_with_one_line(main: Callable[[Sequence[str] | None], int], argv: Sequen
     try:
         return main(argv)
     except (UsageError, RunError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        print("error:", " ".join(str(error).split()), file=sys.stderr)
         return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 128 + signal.SIGINT

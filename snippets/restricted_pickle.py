@@ -1,4 +1,4 @@
-"""Read pickled arrays from strangers. `pickle.load` executes whatever a file asks for; this reader does not."""
+"""Read pickled arrays from strangers: `pickle.load` executes whatever a file asks for, this does not."""
 
 import io
 import pickle

@@ -4,6 +4,7 @@ config.json · metrics.jsonl (one JSON object per logged step) · heartbeat.json
 checkpoints/last.pt and best.pt · curves.png · summary.json · train.log
 """
 
+import contextlib
 import fcntl
 import json
 import math
@@ -82,6 +83,10 @@ class RunFolder:
     def __exit__(self, *_: object) -> None:
         self.log_file.close()
 
+    def write_config(self, config: dict[str, Any]) -> None:
+        """Write config.json. It makes the folder a run's folder, so it is written first and only once."""
+        replace_json(self.path / "config.json", config)
+
     def say(self, line: str = "") -> None:
         """Print a line above the progress bar, and keep it in train.log."""
         tqdm.write(line)
@@ -115,6 +120,12 @@ class RunFolder:
             self.last_beat = time.monotonic()
 
     # --8<-- [end:heartbeat]
+    def fail(self, error: BaseException) -> None:
+        """Leave the reason in heartbeat.json and train.log; with a full disk, at least try."""
+        status = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
+        with contextlib.suppress(OSError):
+            self.beat(status, error=f"{type(error).__name__}: {error}")
+            self.log_file.write(f"{status}: {type(error).__name__}: {error}\n")
 
 
 def finite_or_none(value: Any) -> Any:

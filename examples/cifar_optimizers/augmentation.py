@@ -3,6 +3,8 @@
 import torch
 from torch.nn import functional as F
 
+from examples.cifar_optimizers.image_data import ImageData
+
 
 # --8<-- [start:augmentation]
 def random_crop(images: torch.Tensor, padding: int) -> torch.Tensor:
@@ -20,6 +22,17 @@ def random_flip(images: torch.Tensor) -> torch.Tensor:
     """Mirror about half of the images (batch, channels, size, size) left to right."""
     mirrored = torch.rand(len(images), 1, 1, 1, device=images.device) < 0.5
     return torch.where(mirrored, images.flip(3), images)
+
+
+def network_input(data: ImageData, images: torch.Tensor, *, augment: bool) -> torch.Tensor:
+    """Return images of `data` as the network wants them: float32, augmented in training, normalised."""
+    if images.dtype == torch.uint8:
+        images = images.float() / 255
+    if augment and data.crop_padding:
+        images = random_crop(images, data.crop_padding)
+    if augment and data.flip:
+        images = random_flip(images)
+    return (images - data.mean) / data.std
 
 
 # --8<-- [end:augmentation]

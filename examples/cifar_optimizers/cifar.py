@@ -1,7 +1,7 @@
 """Read CIFAR-10 and CIFAR-100 from the official folders, without executing what their pickles contain.
 
-Format: A. Krizhevsky, www.cs.toronto.edu/~kriz/cifar.html. Each file is a pickled dictionary with bytes as keys:
-b"data" is uint8 (count, 3072), each row the red, green and blue planes of one 32×32 image, row by row;
+Format: A. Krizhevsky, www.cs.toronto.edu/~kriz/cifar.html. Each file is a pickled dictionary with bytes
+as keys: b"data" is uint8 (count, 3072), each row the red, green and blue planes of one 32×32 image;
 b"labels" (CIFAR-100: b"fine_labels") is a list of integers.
 """
 
@@ -14,7 +14,7 @@ import numpy
 import torch
 
 from examples.cifar_optimizers.image_data import ImageData
-from snippets.errors import UsageError
+from snippets.errors import RunError, UsageError
 from snippets.restricted_pickle import read_pickled_arrays
 
 
@@ -90,19 +90,16 @@ def read_file(path: Path, cifar: Cifar, md5: str | None) -> tuple[torch.Tensor, 
 def check_entry(entry: Any, path: Path, cifar: Cifar) -> tuple[torch.Tensor, torch.Tensor]:
     """Return images and labels of an unpickled file. Raises UsageError when they are not what CIFAR holds."""
     if not isinstance(entry, dict) or b"data" not in entry or cifar.label_key not in entry:
-        raise UsageError(
-            f"{path} has no {cifar.label_key.decode()!r} next to 'data'; is it a {cifar.folder} file?"
-        )
+        raise UsageError(f"{path} has no 'data' with '{cifar.label_key.decode()}': not a {cifar.folder} file")
     pixels, labels = entry[b"data"], entry[cifar.label_key]
     if not isinstance(pixels, numpy.ndarray) or pixels.dtype != numpy.uint8 or pixels.shape[1:] != (3072,):
         shape = getattr(pixels, "shape", type(pixels).__name__)
         raise UsageError(f"{path}: 'data' is {shape}, expected uint8 (count, 3072)")
-    if not isinstance(labels, list) or not all(
-        type(label) is int and 0 <= label < cifar.classes for label in labels
-    ):
+    valid = range(cifar.classes)
+    if not isinstance(labels, list) or not all(type(label) is int and label in valid for label in labels):
         raise UsageError(f"{path}: labels must be integers from 0 to {cifar.classes - 1}")
-    if len(labels) != len(pixels):
-        raise UsageError(f"{path}: {len(pixels)} images but {len(labels)} labels")
+    if len(labels) != len(pixels) or not labels:
+        raise UsageError(f"{path}: {len(pixels)} images and {len(labels)} labels")
     return torch.from_numpy(pixels.reshape(-1, 3, 32, 32).copy()), torch.tensor(labels, dtype=torch.int64)
 
 
@@ -122,8 +119,8 @@ def load_cifar(name: str, folder: Path, *, check: bool = True) -> ImageData:
         train_labels=train_labels,
         test_images=test_images,
         test_labels=test_labels,
-        mean=cifar.mean,
-        std=cifar.std,
+        mean=torch.tensor(cifar.mean).view(3, 1, 1),
+        std=torch.tensor(cifar.std).view(3, 1, 1),
         crop_padding=4,
         flip=True,
         label_smoothing=cifar.label_smoothing,
@@ -147,21 +144,20 @@ def find_cifar(folder: Path) -> tuple[str, Path]:
 
 
 def download_cifar(name: str, root: Path) -> None:
-    """Let torchvision fetch the set into `root` (170 MB), unless it is there. Raises UsageError.
+    """Let torchvision fetch the set (170 MB) and unpack it into `root`, unless it is there.
 
-    torchvision compares the archive's MD5 before it unpacks it.
+    torchvision compares the archive's MD5 before it unpacks it. Raises UsageError where torchvision is not
+    installed, RunError when the download fails.
     """
     try:
         from torchvision import datasets  # here, because nothing else needs torchvision
     except ImportError as error:
-        raise UsageError(
-            f"--download needs torchvision ({error}); install it, or use --data FOLDER"
-        ) from None
+        raise UsageError(f"--download needs torchvision ({error}); install it or use --data FOLDER") from None
     dataset = getattr(datasets, CIFAR[name].torchvision_class)
     try:
         root.mkdir(parents=True, exist_ok=True)
         dataset(root, download=True)
     except (OSError, RuntimeError) as error:
-        raise UsageError(
-            f"cannot download {dataset.url}: {error}; fetch it otherwise, unpack it, and use --data FOLDER"
+        raise RunError(
+            f"cannot download {dataset.url}: {error}; get it in another way, unpack it, use --data FOLDER"
         ) from None

@@ -13,8 +13,8 @@ from examples.cifar_optimizers.image_data import ImageData
 def load_digits(image_size: int) -> ImageData:
     """Return the digits, enlarged to `image_size` × `image_size` and repeated for three channels.
 
-    Every fifth image of each class is held out, whatever the seed. Writers are in both parts, as the file does
-    not say who wrote what. No flips: a mirrored digit is another sign.
+    Every fifth image of each class is held out, whatever the seed. The same people wrote both parts: the data
+    do not say who wrote what. No flips: a mirrored digit is another sign.
     """
     from sklearn.datasets import load_digits as read  # here, because only this data set needs scikit-learn
 
@@ -33,8 +33,8 @@ def load_digits(image_size: int) -> ImageData:
         train_labels=labels[~held_out],
         test_images=images[held_out],
         test_labels=labels[held_out],
-        mean=(pixels.mean().item(),) * 3,
-        std=(pixels.std().item(),) * 3,
+        mean=pixels.mean().expand(3, 1, 1),
+        std=pixels.std().expand(3, 1, 1),
         crop_padding=max(1, image_size // 16),  # 1 at 16×16; 2 already costs accuracy
     )
 

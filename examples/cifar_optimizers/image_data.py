@@ -1,5 +1,6 @@
 """What a data set of this example consists of."""
 
+import zlib
 from dataclasses import dataclass
 
 import torch
@@ -19,8 +20,8 @@ class ImageData:
     train_labels: torch.Tensor
     test_images: torch.Tensor
     test_labels: torch.Tensor
-    mean: tuple[float, float, float]  # of the training images, per channel, on the scale 0 to 1
-    std: tuple[float, float, float]
+    mean: torch.Tensor  # (3, 1, 1): of the training images, per channel, uint8 counting as 0 to 1
+    std: torch.Tensor  # (3, 1, 1)
     crop_padding: int = 0  # random crops shift an image by up to this many pixels; 0: no crops
     flip: bool = False  # whether a mirror image still belongs to its class
     label_smoothing: float = 0.0
@@ -30,3 +31,10 @@ class ImageData:
         """Return the data with all images and labels copied to `device`."""
         tensors = {name: value.to(device) for name, value in vars(self).items() if torch.is_tensor(value)}
         return ImageData(**(vars(self) | tensors))
+
+    def fingerprint(self) -> int:
+        """Return a CRC-32 of all images and labels: a resumed run must find the data that it began with."""
+        checksum = 0
+        for tensor in (self.train_images, self.train_labels, self.test_images, self.test_labels):
+            checksum = zlib.crc32(tensor.cpu().contiguous().numpy(), checksum)
+        return checksum

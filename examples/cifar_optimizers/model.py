@@ -1,9 +1,9 @@
 """ResNet-18 with the CIFAR stem, in any width.
 
-Two networks share the name. The ImageNet one starts with a 7×7 convolution of stride 2 and a pooling layer and
-shrinks a 32×32 image to 8×8 before its first block. The CIFAR one keeps 32×32: 15 times the arithmetic, and much
-better on small images. Layout: He et al., "Deep Residual Learning for Image Recognition", 2015, with the stem
-that github.com/kuangliu/pytorch-cifar made usual.
+Two networks share the name. The ImageNet one starts with a 7×7 convolution of stride 2 and a pooling layer,
+and shrinks a 32×32 image to 8×8 before its first block. The CIFAR one keeps 32×32: 15 times the arithmetic,
+and a better network for small images. Layout: He et al., "Deep Residual Learning for Image Recognition",
+2015; stem as in github.com/kuangliu/pytorch-cifar.
 """
 
 import torch

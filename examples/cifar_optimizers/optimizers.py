@@ -24,7 +24,7 @@ class Lion(torch.optim.Optimizer):
         self,
         params: Iterable[nn.Parameter],
         lr: float,
-        weight_decay: float,
+        weight_decay: float = 0.0,
         betas: tuple[float, float] = (0.9, 0.99),
     ) -> None:
         super().__init__(params, {"lr": lr, "weight_decay": weight_decay, "betas": betas})
@@ -57,9 +57,7 @@ def muon_for_filters(model: nn.Module, lr: float, weight_decay: float) -> list[t
     Raises UsageError where PyTorch has no Muon.
     """
     if not hasattr(torch.optim, "Muon"):
-        raise UsageError(
-            f"PyTorch {torch.__version__} has no torch.optim.Muon; upgrade it or use another --optimizer"
-        )
+        raise UsageError(f"--optimizer muon: PyTorch {torch.__version__} has no torch.optim.Muon; upgrade it")
     filters = [weight for weight in model.parameters() if weight.ndim == 4]
     others = [weight for weight in model.parameters() if weight.ndim != 4]
     matrices = [weight.detach().flatten(1) for weight in filters]

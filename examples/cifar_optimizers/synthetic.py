@@ -1,8 +1,8 @@
 """Generated images whose best possible accuracy is known in closed form.
 
-Each class has one smooth template; the templates are orthonormal. An image is `SIGNAL` times the template of its
-class plus white noise of standard deviation 1. No rule beats "take the class whose template has the largest
-product with the image", so a network that beats it on average is cheating, and one far below it is not done.
+Each class has one smooth template; the templates are orthonormal. An image is `SIGNAL` times its class's
+template plus white noise of standard deviation 1. No rule beats "take the class whose template has the
+largest product with the image". A network that does better on average has seen the answers.
 """
 
 import torch
@@ -65,7 +65,7 @@ def make_synthetic(image_size: int) -> ImageData:
         train_labels=train_labels,
         test_images=test_images,
         test_labels=test_labels,
-        mean=(0.0, 0.0, 0.0),
-        std=(1.0, 1.0, 1.0),
+        mean=torch.zeros(3, 1, 1),
+        std=torch.ones(3, 1, 1),
         best_accuracy=best_accuracy(CLASSES, SIGNAL),
     )

@@ -39,7 +39,7 @@ def noise_floor(share: float, classes: int) -> tuple[float, float]:
 # --8<-- [end:label_noise]
 # --8<-- [start:data_fraction]
 def keep_fraction(labels: torch.Tensor, fraction: float, generator: torch.Generator) -> torch.Tensor:
-    """Return the sorted indices of a random `fraction` of each class (rounded, at least one image of each)."""
+    """Return the sorted indices of a random `fraction` of each class: rounded, at least one image."""
     kept = []
     for label in labels.unique():
         members = (labels == label).nonzero().flatten()

@@ -1,0 +1,68 @@
+"""What a run tells its user: the facts first, a line per epoch, the result last."""
+
+from dataclasses import asdict
+from typing import Any
+
+from examples.cifar_optimizers.image_data import ImageData
+from examples.cifar_optimizers.options import Options
+from examples.cifar_optimizers.plot import draw_curves
+from examples.cifar_optimizers.training_labels import noise_floor
+from snippets.atomic_write import replace_json
+from snippets.checkpoints import TrainingState
+from snippets.run_folder import RunFolder
+
+HEADER = "epoch   step  train loss  train acc  test loss  test acc  images/s"
+
+
+def describe(run: RunFolder, options: Options, data: ImageData, config: dict[str, Any]) -> None:
+    """Tell the facts of the run: network, versions, device, data, recipe, folder."""
+    facts, say = config["provenance"], run.say
+    say(f"network    ResNet-18, CIFAR stem, width {options.width}: {config['parameters']:,} parameters")
+    say(f"versions   PyTorch {facts['torch']}, Python {facts['python']}, {facts['system']}")
+    say(f"device     {config['device']}")
+    size = data.train_images.shape[-1]
+    counts = f"{len(data.train_labels):,} images to learn from, {len(data.test_labels):,} held out"
+    say(f"data       {data.name}: {data.source}")
+    say(f"           {counts}; {size}×{size} pixels, {data.classes} classes")
+    if options.data_fraction < 1:
+        say(f"           that is {options.data_fraction:g} of the training images of each class")
+    if options.label_noise > 0:
+        accuracy, loss = noise_floor(options.label_noise, data.classes)
+        say(f"           {options.label_noise:g} of the training labels are wrong: a training accuracy above")
+        say(f"           {accuracy:.1%} or a training loss below {loss:.3f} means memorising them")
+    if data.best_accuracy is not None:
+        say(f"           the best possible rule is right for {data.best_accuracy:.2%} of such images")
+    say(
+        f"recipe     {options.optimizer}, lr {options.lr:g} ({options.schedule}), weight decay "
+        f"{options.weight_decay:g}, {config['total_steps']:,} steps of {options.batch_size} images, "
+        f"{config['steps_per_epoch']:,} per epoch, seed {options.seed}"
+    )
+    say(f"run        {run.path}")
+
+
+def epoch_line(epoch: int, step: int, result: dict[str, float], speed: float) -> str:
+    """Return one line of the table under HEADER."""
+    return (
+        f"{epoch:5d} {step:6d} {result['train_loss']:11.4f} {result['train_accuracy']:10.2%} "
+        f"{result['test_loss']:10.4f} {result['test_accuracy']:9.2%} {speed:9.0f}"
+    )
+
+
+def conclude(run: RunFolder, options: Options, data: ImageData, state: TrainingState) -> None:
+    """Draw curves.png, write summary.json, and tell the result."""
+    progress, result = state.progress, state.progress["result"]
+    accuracy, best, seconds = result["test_accuracy"], progress["best_accuracy"], progress["seconds"]
+    limits = {"accuracy": data.best_accuracy, "loss": None}
+    if options.label_noise > 0:
+        limits["loss"] = noise_floor(options.label_noise, data.classes)[1]
+    title = f"{data.name}, {options.optimizer}: {accuracy:.2%} of the held-out images right"
+    draw_curves(run.metrics_file, run.path / "curves.png", title, limits)
+    summary = {**result, "best_accuracy": best, "best_epoch": progress["best_epoch"], "seconds": seconds}
+    replace_json(run.path / "summary.json", {**summary, "steps": state.step, "options": asdict(options)})
+    run.beat("finished", step=state.step, eta_s=0.0)
+    run.say(
+        f"done       {accuracy:.2%} of {len(data.test_labels):,} held-out images right after {seconds:.1f} s"
+    )
+    run.say(f"           best: {best:.2%} after epoch {progress['best_epoch']}")
+    run.say(f"curves     {run.path / 'curves.png'}")
+    run.say(f"weights    {run.last_checkpoint} and {run.best_checkpoint.name}")
