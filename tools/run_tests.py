@@ -47,7 +47,7 @@ def read_junit(name: str, path: Path, exit_code: int) -> Stage:
     outcomes: dict[str, str] = {}
     if path.is_file():
         for case in ElementTree.parse(path).getroot().iter("testcase"):
-            test = f"{case.get('classname')}::{case.get('name')}"
+            test = "::".join(filter(None, (case.get("classname"), case.get("name"))))
             skipped = case.find("skipped")
             if case.find("failure") is not None or case.find("error") is not None:
                 outcomes[test] = "failed"  # a test can be listed twice: passed, then failed to clean up

@@ -9,13 +9,17 @@ import json
 import os
 import posixpath
 from functools import cache
+from html import escape
 from pathlib import Path
 
 import yaml
+from bs4 import BeautifulSoup
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
+from mkdocs.plugins import event_priority
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
 
 from tools.page_code import RECORDED, Fence, find_fences
 from tools.sections import Section, all_sections
@@ -39,7 +43,7 @@ WORDS = {
         "macOS only": "macOS only",
         "network": "needs the network",
         "interactive": "to run by hand",
-        "recorded": "output of {0}, recorded on {1}: {2}, {3}",
+        "recorded": "output of {0}, recorded on {1}: {2}",
         "cores": "{0} CPU cores",
         ", ": ", ",
         "verified": "Verified with {0}. {1}",
@@ -60,7 +64,7 @@ WORDS = {
         "macOS only": "仅限 macOS",
         "network": "需要联网",
         "interactive": "手动运行",
-        "recorded": "{0} 的输出，录于 {1}：{2}、{3}",
+        "recorded": "{0} 的输出，录于 {1}：{2}",
         "cores": "{0} 个 CPU 核心",
         ", ": "、",
         "verified": "已用 {0} 验证。{1}",
@@ -124,8 +128,40 @@ def add_badges(markdown: str, known: Facts, language: str, source_url: str, expl
         fence.include for fence in fences if fence.include in known.sections and ".py:" in fence.include
     }
     if python and all(known.execution(include) for include in python):
-        lines += ["", verified(known.versions, WORDS[language], explanation)]
+        link = f"[{WORDS[language]['how']}]({explanation})"
+        lines += ["", verified(known.versions, WORDS[language], link)]
     return "\n".join(lines) + "\n"
+
+
+@event_priority(-100)  # after docs/hooks/notebook_pages.py has made the page's HTML
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Do the same for a notebook page, whose code cells are the texts of sections."""
+    if not page.file.src_uri.endswith(".ipynb"):
+        return html
+    known = facts(Path(config.config_file_path).parent)
+    language = os.environ.get("DOCS_LOCALE", "en")
+    how = next(file for file in files if file.src_uri.endswith(f"{language}/{EXPLANATION}"))
+    link = f'<a href="{get_relative_url(how.url, page.url)}">{WORDS[language]["how"]}</a>'
+    return add_badges_to_notebook(html, known, WORDS[language], config.extra.get("source_url") or "", link)
+
+
+def add_badges_to_notebook(html: str, known: Facts, words: dict, source_url: str, explanation: str) -> str:
+    """Return a notebook page's HTML with the lines put in; `explanation` is a link."""
+    soup = BeautifulSoup(html, "html.parser")
+    by_text = {section.text: section for section in known.sections.values()}
+    blocks = [
+        block for block in soup.select(".highlight") if block.find_parent(class_="notebook-output") is None
+    ]
+    found = [by_text.get(block.get_text().strip("\n").rstrip()) for block in blocks]
+    for block, section in zip(blocks, found, strict=True):
+        if section:
+            badges = python_badges(known.execution(section.key), words)
+            line = _line(file_link(section.path, source_url), badges)
+            block.insert_after(BeautifulSoup(f"<p>{line}</p>", "html.parser"))
+    if blocks and all(section and known.execution(section.key) for section in found):
+        line = verified(known.versions, words, explanation)
+        (soup.select_one(".notebook") or soup).append(BeautifulSoup(f"<p>{line}</p>", "html.parser"))
+    return str(soup)
 
 
 def origin(fence: Fence, known: Facts, words: dict, source_url: str) -> str | None:
@@ -136,12 +172,15 @@ def origin(fence: Fence, known: Facts, words: dict, source_url: str) -> str | No
     recorded = known.recorded.get(Path(path).stem) if path.startswith(RECORDED) else None
     if recorded:
         return _line(recording(recorded, words), [])
-    link = f"[`{path}`]({source_url}{path})" if source_url else f"`{path}`"
     if path.endswith(".sh"):
-        return _line(link, [_badge(*shell_badge(known.root / path, words))])
-    if path.endswith(".py"):
-        return _line(link, [_badge(*badge) for badge in python_badges(known.execution(fence.include), words)])
-    return _line(link, [])
+        return _line(file_link(path, source_url), [shell_badge(known.root / path, words)])
+    badges = python_badges(known.execution(fence.include), words)
+    return _line(file_link(path, source_url), badges)
+
+
+def file_link(path: str, source_url: str) -> str:
+    """Return a file's path as code, linked when the repository's address is known."""
+    return f'<a href="{source_url}{path}">{_code(path)}</a>' if source_url else _code(path)
 
 
 def python_badges(record: dict | None, words: dict) -> list[tuple[str, str]]:
@@ -171,13 +210,10 @@ def shell_badge(path: Path, words: dict) -> tuple[str, str]:
 
 def recording(entry: dict, words: dict) -> str:
     """Describe a recorded output: command, date, machine and versions."""
-    command = " ".join(entry["command"])
-    machine = words[", "].join(
-        (entry["machine"]["system"], words["cores"].format(entry["machine"]["cpu_cores"]))
-    )
-    return words["recorded"].format(
-        f"`{command}`", entry["date"], machine, name_versions(entry["versions"], words)
-    )
+    command = _code(" ".join(entry["command"]))
+    cores = words["cores"].format(entry["machine"]["cpu_cores"])
+    facts = [entry["machine"]["system"], cores, name_versions(entry["versions"], words)]
+    return words["recorded"].format(command, entry["date"], words[", "].join(facts))
 
 
 def name_versions(versions: dict[str, str], words: dict) -> str:
@@ -187,16 +223,17 @@ def name_versions(versions: dict[str, str], words: dict) -> str:
 
 
 def verified(versions: dict[str, str], words: dict, explanation: str) -> str:
-    """Return the line at the end of a page whose code all ran."""
-    link = f"[{words['how']}]({explanation})"
-    text = words["verified"].format(name_versions(versions, words), link)
+    """Return the line at the end of a page whose code all ran; `explanation` is a link."""
+    text = words["verified"].format(name_versions(versions, words), explanation)
     return f'<span class="code-verified" data-search-exclude>{text}</span>'
 
 
-def _line(text: str, badges: list[str]) -> str:
+def _line(text: str, badges: list[tuple[str, str]]) -> str:
     """Return one line of inline HTML: the only kind that works inside tabs, lists and admonitions alike."""
-    return f'<span class="code-origin" data-search-exclude>{" ".join([text, *badges])}</span>'
+    marks = [f'<span class="code-badge code-badge--{style}">{name}</span>' for style, name in badges]
+    return f'<span class="code-origin" data-search-exclude>{" ".join([text, *marks])}</span>'
 
 
-def _badge(style: str, text: str) -> str:
-    return f'<span class="code-badge code-badge--{style}">{text}</span>'
+def _code(text: str) -> str:
+    """Return text as inline code whose underscores mean nothing to Markdown."""
+    return f"<code>{escape(text).replace('_', '&#95;')}</code>"

@@ -7,9 +7,9 @@ import pytest
 from bs4 import BeautifulSoup
 from mkdocs.exceptions import PluginError
 
-from docs.hooks.code_badges import WORDS, Facts, add_badges
+from docs.hooks.code_badges import WORDS, Facts, add_badges, add_badges_to_notebook
 from tools.not_executed import KINDS
-from tools.page_code import built_page, find_fences, pages
+from tools.page_code import built_page, find_fences, notebook_code, pages
 from tools.sections import all_sections
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,7 +74,7 @@ def test_badges_say_what_was_measured(known, record, english, chinese):
         (line,), _ = added(FENCE, known(**record), language)
         badges = BeautifulSoup(line, "html.parser").select(".code-badge")
         assert [badge.get_text() for badge in badges] == expected
-        assert "`snippets/a.py`" in line
+        assert "<code>snippets/a.py</code>" in line
 
 
 def test_changed_text_has_neither_badge_nor_versions(known):
@@ -102,7 +102,7 @@ def test_one_changed_section_takes_the_versions_away(known, tmp_path):
 
 def test_source_links(known):
     (line,), _ = added(FENCE, known(), source_url="https://host.example/blob/main/")
-    assert "[`snippets/a.py`](https://host.example/blob/main/snippets/a.py)" in line
+    assert '<a href="https://host.example/blob/main/snippets/a.py"><code>snippets/a.py</code></a>' in line
 
 
 @pytest.mark.parametrize(
@@ -128,12 +128,12 @@ def test_shell_badges(known, tmp_path, mark, expected):
 def test_recorded_output_names_command_machine_and_date(known, tmp_path):
     (tmp_path / "docs/data/recorded/run.txt").write_text("x\n", encoding="utf-8")
     (tmp_path / "docs/data/recorded/index.yaml").write_text(
-        "- {name: run, command: [python, a.py], date: 2026-11-20, "
+        "- {name: run, command: [python, a_b.py], date: 2026-11-20, "
         "versions: {python: '3.11', torch: 2.15.0},\n   machine: {system: Linux x86-64, cpu_cores: 2}}\n",
         encoding="utf-8",
     )
     (line,), _ = added('```text\n--8<-- "docs/data/recorded/run.txt"\n```\n', known())
-    assert "output of `python a.py`, recorded on 2026-11-20" in line
+    assert "output of <code>python a&#95;b.py</code>, recorded on 2026-11-20" in line
     assert "2026-11-20: Linux x86-64, 2 CPU cores, Python 3.11, PyTorch 2.15.0<" in line
 
 
@@ -143,6 +143,21 @@ def test_lines_keep_the_place_of_their_fence(known):
     places = [line.partition("<")[0] for line in lines if "code-origin" in line]
     assert places == ["    ", ""]
     assert len(find_fences("\n".join(lines))[0]) == 2
+
+
+@pytest.mark.parametrize(("digest", "badges"), [({}, 1), ({"hash": "0" * 16}, 0)])
+def test_notebook_pages(known, digest, badges):
+    cell = '<div class="language-python highlight"><pre><code>x = 1\ny = 2\nz = 3\n</code></pre></div>'
+    output = '<div class="notebook-output"><div class="highlight"><pre><code>x</code></pre></div></div>'
+    html = f'<div class="notebook">{cell}{output}</div>'
+    soup = BeautifulSoup(
+        add_badges_to_notebook(html, known(**digest), WORDS["en"], "", '<a href="../how/">How</a>'),
+        "html.parser",
+    )
+    assert len(soup.select("p > .code-origin")) == 1
+    assert len(soup.select(".notebook > p > .code-origin > .code-badge")) == badges
+    assert len(soup.select(".notebook > p > .code-verified > a")) == badges
+    assert soup.select_one(".notebook-output .code-origin") is None
 
 
 def test_a_tree_has_no_line(known):
@@ -157,10 +172,11 @@ def test_both_languages_have_the_same_words():
 def test_built_pages_carry_a_line_under_each_block(built_site):
     compared = 0
     for page in pages(ROOT):
-        if page.suffix != ".md":
-            continue
-        fences = find_fences(page.read_text(encoding="utf-8"))[0]
-        expected = sum(fence.include is not None for fence in fences)
+        text = page.read_text(encoding="utf-8")
+        if page.suffix == ".md":
+            expected = sum(fence.include is not None for fence in find_fences(text)[0])
+        else:
+            expected = len(notebook_code(text))
         html = built_page(page, ROOT, built_site).read_text(encoding="utf-8")
         lines = BeautifulSoup(html, "html.parser").select("p > .code-origin")
         assert len(lines) == expected, page
