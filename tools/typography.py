@@ -125,6 +125,19 @@ def _broken_lines(page: Page) -> Iterator[int]:
             yield number
 
 
+def lost_emphasis(text: str) -> Iterator[tuple[int, str]]:
+    """Yield (line, what) where GitHub shows asterisks: `**注意。**请` is no bold text by CommonMark's rules.
+
+    The site's own Markdown is not so strict; this is for files that people read on GitHub.
+    """
+    for number, line in enumerate(text.split("\n"), 1):
+        for bold in re.finditer(r"(?P<before>.?)\*\*(?P<text>[^*]+)\*\*(?P<after>.?)", line):
+            opens = bold["text"][0] in _FULL and bold["before"].isalnum()
+            closes = bold["text"][-1] in _FULL and bold["after"].isalnum()
+            if opens or closes:
+                yield number, f"GitHub shows the asterisks: put the punctuation outside of **{bold['text']}**"
+
+
 def check_page(page: Page) -> Iterator[tuple[int, str]]:
     """Yield (line, what) for the defects of a Chinese page."""
     for what in check_text(str(page.meta.get("description") or "")):
@@ -146,11 +159,14 @@ def check(root: Path = ROOT) -> tuple[list[str], int]:
 
     """
     defects: list[str] = []
-    files = [twin.chinese for twin in twins(root) if twin.chinese.is_file()]
-    for path in files:
-        name = path.relative_to(root).as_posix()
-        page = read_markdown(path.read_text(encoding="utf-8"))
-        defects += [f"{name}:{line}: {what}" for line, what in sorted(check_page(page))]
+    files = [twin for twin in twins(root) if twin.chinese.is_file()]
+    for twin in files:
+        name = twin.chinese.relative_to(root).as_posix()
+        text = twin.chinese.read_text(encoding="utf-8")
+        found = sorted(check_page(read_markdown(text)))
+        if not twin.page:
+            found += lost_emphasis(text)
+        defects += [f"{name}:{line}: {what}" for line, what in found]
     texts = [text for text in data_texts(root) if text.chinese]
     for text in texts:
         where = f"{text.file}: {text.path}: "

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tools.page_reader import read_markdown
-from tools.typography import check_page, corrected, main
+from tools.typography import check_page, corrected, lost_emphasis, main
 
 
 def slips(text: str) -> list[tuple[int, str]]:
@@ -101,6 +101,11 @@ def test_line_break_in_a_chinese_paragraph_is_found():
     assert slips("PyTorch\nMPS 的文字\n") == []
 
 
+def test_bold_text_that_github_does_not_show_as_bold_is_found():
+    text = "**注意。**请看\n这是**“内存”**的\n**注意**：请看，**重点**在此。**好。**\n**结束。** 再来"
+    assert [line for line, _ in lost_emphasis(text)] == [1, 2]
+
+
 def test_command_line(tmp_path: Path, capsys):
     page = tmp_path / "docs/zh/a.md"
     page.parent.mkdir(parents=True)
@@ -112,10 +117,12 @@ def test_command_line(tmp_path: Path, capsys):
     (tmp_path / "README.zh.md").write_text("# 手册\n", encoding="utf-8")
     assert main([], tmp_path) == 0
     assert capsys.readouterr().out == "typography: 3 Chinese texts checked; 0 defects\n"
-    page.write_text("# 甲 { #a }\n\n在Mac上\n", encoding="utf-8")
+    page.write_text("# 甲 { #a }\n\n在Mac上，**好。**好\n", encoding="utf-8")
+    (tmp_path / "README.zh.md").write_text("# 手册\n\n**好。**好\n", encoding="utf-8")
     (tmp_path / "docs/data/a.yaml").write_text("en: chip\nzh: M1芯片\n", encoding="utf-8")
     assert main([], tmp_path) == 1
-    assert capsys.readouterr().out.splitlines()[:2] == [
-        "docs/zh/a.md:3: 在Mac上  ->  在 Mac 上",
+    assert capsys.readouterr().out.splitlines()[:3] == [
+        "docs/zh/a.md:3: 在Mac上，好。好  ->  在 Mac 上，好。好",
+        "README.zh.md:3: GitHub shows the asterisks: put the punctuation outside of **好。**",
         "docs/data/a.yaml: top level: M1芯片  ->  M1 芯片",
     ]
