@@ -306,7 +306,7 @@ class _Reader:
         self.take_inline()
         tables = self.tables()
         prose = self.text.split("\n")
-        titled = [replace(heading, title=prose[heading.line - 1].strip(f" {BREAK}")) for heading in self.headings]
+        titled = [replace(h, title=prose[h.line - 1].strip(f" {BREAK}")) for h in self.headings]
         sections = [Section(None), *(Section(heading, first_line=heading.line) for heading in titled)]
         starts = [heading.line for heading in self.headings]
 
