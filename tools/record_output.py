@@ -5,8 +5,9 @@
 docs/data/recorded/index.yaml lists the recordings. Written by hand: `name` of the text file beside it;
 `command`, run from the repository's root; `compare`, which is `exact`, or `masked` where the output holds
 measurements (tools/compare_output.py); `needs`, what a machine must be for the output to be comparable;
-`keep`, files of the run folder that are stored too. Written by this tool: date, machine, versions, and the
-SHA-256 of the text, so that no recording is edited by hand.
+`keep`, files of the run folder that are stored too; `draw`, which of these files become curves in
+docs/assets/images/ (tools/draw_curves.py). Written by this tool: date, machine, versions, and the SHA-256 of
+the text, so that no recording is edited by hand.
 """
 
 from __future__ import annotations
@@ -26,12 +27,14 @@ import yaml
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tools.coverage_data import this_machine
+from tools.draw_curves import pictures
 from tools.working_copy import environment, working_copy
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = Path("docs/data/recorded")
+IMAGES = Path("docs/assets/images")
 INDEX = FOLDER / "index.yaml"
-BY_HAND = ("name", "command", "compare", "needs", "keep")
+BY_HAND = ("name", "command", "compare", "needs", "keep", "draw")
 SHOWN_FOLDER = "~/mps-handbook"  # stands in recordings for the folder of whoever recorded
 TIMEOUT = 280  # seconds
 
@@ -111,6 +114,14 @@ def text_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def drawn(entry: dict, root: Path) -> dict[str, str]:
+    """Return the pictures that an entry's stored files become, by file name."""
+    found = {}
+    for metrics, name in entry.get("draw", {}).items():
+        found |= pictures(root / FOLDER / metrics, name)
+    return found
+
+
 def record(names: list[str], root: Path = ROOT) -> None:
     """Run the named entries (none: all) and store their output. Raises ValueError for an unknown name."""
     entries = read_index(root)
@@ -129,6 +140,8 @@ def record(names: list[str], root: Path = ROOT) -> None:
             continue
         text = run(entry, root, keep_in=root / FOLDER)
         (root / FOLDER / f"{entry['name']}.txt").write_text(text, encoding="utf-8")
+        for file, picture in drawn(entry, root).items():
+            (root / IMAGES / file).write_text(picture, encoding="utf-8")
         for field in entry.keys() - set(BY_HAND):
             del entry[field]
         entry["date"] = datetime.date.today()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tools.compare_output import compare
-from tools.record_output import FOLDER, machine_traits, read_index, run, text_hash
+from tools.record_output import FOLDER, IMAGES, drawn, machine_traits, read_index, run, text_hash
 
 ROOT = Path(__file__).resolve().parents[2]
 ENTRIES = {entry["name"]: entry for entry in read_index(ROOT)}
@@ -39,3 +39,12 @@ def test_texts_and_entries_belong_together():
     kept = {stored for entry in ENTRIES.values() for stored in entry.get("keep", {}).values()}
     others = {path.name for path in (ROOT / FOLDER).iterdir() if path.suffix != ".txt"}
     assert others == kept | {"index.yaml"}
+
+
+def test_pictures_show_the_recorded_runs():
+    expected = {name: text for entry in ENTRIES.values() for name, text in drawn(entry, ROOT).items()}
+    assert expected
+    for name, text in expected.items():
+        assert (ROOT / IMAGES / name).read_text(encoding="utf-8") == text, (
+            f"{name}: make record draws it again"
+        )
