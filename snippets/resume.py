@@ -29,7 +29,6 @@ def status_of(folder: Path) -> str | None:
     return (read_json(folder / "heartbeat.json") or {}).get("status")
 
 
-# --8<-- [start:choose_run]
 def choose_run(
     system: str, out: Path | None, resume: str | None, matches: Callable[[dict[str, Any]], bool]
 ) -> RunChoice:
@@ -55,9 +54,6 @@ def choose_run(
         if config is not None and status_of(folder) != "finished" and matches(config):
             return existing_run(folder)
     return RunChoice(None, note="no unfinished run with these options: starting anew")
-
-
-# --8<-- [end:choose_run]
 
 
 def newest_first(folder: Path) -> list[Path]:
@@ -88,7 +84,6 @@ def named_run(path: Path, out: Path | None) -> RunChoice:
     return RunChoice(folder, run.config, path) if path.suffix == ".pt" else run
 
 
-# --8<-- [start:check_same_options]
 def check_same_options(saved: dict[str, Any], wanted: dict[str, Any], folder: Path) -> None:
     """Raise UsageError naming the first option in `wanted` whose value differs from the saved run's."""
     for name, value in wanted.items():
@@ -98,6 +93,3 @@ def check_same_options(saved: dict[str, Any], wanted: dict[str, Any], folder: Pa
                 f"{flag} is {value} here but {saved[name]} in the run in {folder}; "
                 f"leave it out to continue that run, or start a new one with another --out"
             )
-
-
-# --8<-- [end:check_same_options]

@@ -20,6 +20,7 @@ from tqdm import tqdm
 from snippets.atomic_write import replace_file, replace_json
 from snippets.errors import UsageError
 
+PULSE = ("step", "total_steps", "device", "precision", "loss", "samples_per_s", "eta_s", "memory_mb")
 HEARTBEAT_INTERVAL = 1.0  # seconds; more often would only wear out the disk
 
 
@@ -61,7 +62,7 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         """Open `path`, which exists. Raises UsageError when another process trains in it."""
         self.path = path
-        self.pulse: dict[str, Any] = {"pid": os.getpid()}
+        self.pulse: dict[str, Any] = {"pid": os.getpid(), "status": None} | dict.fromkeys(PULSE)
         self.last_beat = -math.inf
         try:
             (path / "checkpoints").mkdir(exist_ok=True)
@@ -105,7 +106,6 @@ class RunFolder:
         kept = [json.dumps(line) + "\n" for line in read_metrics(self.metrics_file) if line["step"] <= step]
         replace_file(self.metrics_file, lambda file: file.write("".join(kept).encode()))
 
-    # --8<-- [start:heartbeat]
     def beat(self, status: str = "running", **values: Any) -> None:
         """Replace heartbeat.json: what the run is doing, for whoever watches it.
 
@@ -119,7 +119,6 @@ class RunFolder:
             replace_json(self.path / "heartbeat.json", self.pulse)
             self.last_beat = time.monotonic()
 
-    # --8<-- [end:heartbeat]
     def fail(self, error: BaseException) -> None:
         """Leave the reason in heartbeat.json and train.log; with a full disk, at least try."""
         status = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"

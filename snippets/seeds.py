@@ -7,7 +7,6 @@ import numpy
 import torch
 
 
-# --8<-- [start:seed_everything]
 def seed_everything(seed: int) -> None:
     """Seed Python, NumPy and PyTorch. `torch.manual_seed` seeds the CPU and every accelerator."""
     random.seed(seed)
@@ -15,8 +14,6 @@ def seed_everything(seed: int) -> None:
     torch.manual_seed(seed)
 
 
-# --8<-- [end:seed_everything]
-# --8<-- [start:random_states]
 def random_states(device: torch.device) -> dict[str, Any]:
     """Return the state of every generator, in types that `torch.load(weights_only=True)` accepts."""
     name, keys, *rest = numpy.random.get_state()
@@ -37,6 +34,3 @@ def restore_random_states(states: dict[str, Any], device: torch.device) -> None:
     if device.type in states:
         on_device = torch if device.type == "cpu" else torch.get_device_module(device)
         on_device.set_rng_state(states[device.type])
-
-
-# --8<-- [end:random_states]

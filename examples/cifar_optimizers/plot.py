@@ -25,7 +25,8 @@ def draw_curves(metrics: Path, image: Path, title: str, limits: dict[str, float 
     epochs = [line for line in lines if "test_accuracy" in line]
     figure = Figure(figsize=(9, 3.8), layout="constrained")
     loss, accuracy = figure.subplots(1, 2)
-    loss.plot([line["epoch"] for line in lines], [line["loss"] for line in lines], color=TRAINING, alpha=0.25)
+    batches = [(line["epoch"], line["loss"]) for line in lines]
+    loss.plot(*zip(*batches, strict=True), color=TRAINING, alpha=0.25, label="training, one batch")
     draw(loss, epochs, "train_loss", "test_loss", 1)
     draw(accuracy, epochs, "train_accuracy", "test_accuracy", 100)
     for axes, name, factor in ((loss, "loss", 1), (accuracy, "accuracy", 100)):
@@ -37,7 +38,7 @@ def draw_curves(metrics: Path, image: Path, title: str, limits: dict[str, float 
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False)
     loss.set_ylabel("cross-entropy (nats)")
-    loss.set_ylim(bottom=0)
+    loss.set_yscale("log")  # it falls by factors, and the first epochs must not squeeze the rest
     accuracy.set_ylabel("accuracy (%)")
     figure.suptitle(title, fontsize=11)
     figure.savefig(image, dpi=150)

@@ -16,7 +16,6 @@ TRAIN_IMAGES, TEST_IMAGES = 4000, 1000
 DATA_SEED = 0  # the data are the same for every --seed
 
 
-# --8<-- [start:templates]
 def make_templates(classes: int, image_size: int, generator: torch.Generator) -> torch.Tensor:
     """Return (classes, 3·image_size²) orthonormal rows that are smooth as images. At most 48 classes."""
     coarse = torch.randn(classes, 3, 4, 4, generator=generator)
@@ -35,7 +34,6 @@ def draw_images(
     return (signal * templates[labels] + noise).view(count, 3, size, size), labels
 
 
-# --8<-- [end:templates]
 # --8<-- [start:best_accuracy]
 def best_accuracy(classes: int, signal: float) -> float:
     """Return the accuracy of the best possible rule, ∫ φ(t) · Φ(t + signal)^(classes - 1) dt.

@@ -48,7 +48,6 @@ SAVE_EVERY = 60.0  # seconds between checkpoints inside an epoch; there is one a
 TEST_BATCH = 1000  # images per forward pass when nothing is learned
 
 
-# --8<-- [start:data_order]
 def epoch_order(count: int, seed: int, epoch: int) -> torch.Tensor:
     """Return the indices 0 … count - 1 in an order that depends on seed and epoch alone.
 
@@ -58,7 +57,6 @@ def epoch_order(count: int, seed: int, epoch: int) -> torch.Tensor:
     return torch.randperm(count, generator=generator)
 
 
-# --8<-- [end:data_order]
 # --8<-- [start:training_step]
 def training_step(state: TrainingState, data: ImageData, indices: torch.Tensor) -> torch.Tensor:
     """Learn from the images at `indices` (batch,); return their mean loss and how many were right, (2,).
@@ -79,7 +77,6 @@ def training_step(state: TrainingState, data: ImageData, indices: torch.Tensor) 
 
 
 # --8<-- [end:training_step]
-# --8<-- [start:evaluate]
 @torch.no_grad()
 def evaluate(model: ResNet18, data: ImageData) -> tuple[float, float]:
     """Return mean cross-entropy (nats) and accuracy (0 to 1) on the held-out images, without augmentation."""
@@ -93,9 +90,6 @@ def evaluate(model: ResNet18, data: ImageData) -> tuple[float, float]:
         right += (scores.argmax(1) == labels).sum().item()
     model.train()
     return loss / len(data.test_labels), right / len(data.test_labels)
-
-
-# --8<-- [end:evaluate]
 
 
 @dataclass
@@ -147,7 +141,6 @@ class Training:
         memory = round(memory_mb(state.device), 1)
         self.run.beat(step=state.step, loss=loss, samples_per_s=speed, eta_s=round(eta, 1), memory_mb=memory)
 
-    # --8<-- [start:nan_check]
     def read_losses(self) -> float:
         """Fetch all unread losses in one transfer, add them to the epoch's sums, and return the latest.
 
@@ -171,7 +164,6 @@ class Training:
         left = f"the last good checkpoint is {last}" if last.exists() else "no checkpoint was written yet"
         return RunError(f"{what} at step {step}; {left}; try a lower --lr (it was {self.options.lr:g})")
 
-    # --8<-- [end:nan_check]
     def tick(self) -> float:
         """Return the seconds since the last tick, and add them to the run's."""
         now = time.monotonic()

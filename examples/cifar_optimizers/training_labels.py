@@ -37,7 +37,6 @@ def noise_floor(share: float, classes: int) -> tuple[float, float]:
 
 
 # --8<-- [end:label_noise]
-# --8<-- [start:data_fraction]
 def keep_fraction(labels: torch.Tensor, fraction: float, generator: torch.Generator) -> torch.Tensor:
     """Return the sorted indices of a random `fraction` of each class: rounded, at least one image."""
     kept = []
@@ -46,6 +45,3 @@ def keep_fraction(labels: torch.Tensor, fraction: float, generator: torch.Genera
         count = max(1, round(fraction * len(members)))
         kept.append(members[torch.randperm(len(members), generator=generator)[:count]])
     return torch.cat(kept).sort().values
-
-
-# --8<-- [end:data_fraction]
