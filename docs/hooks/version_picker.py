@@ -19,6 +19,8 @@ TEXT = {
     "en": {
         "arm64": "Apple silicon (M1 or newer)",
         "x86_64": "Intel",
+        "arm64_short": "Apple silicon",
+        "x86_64_short": "Intel",
         "chip": "Chip",
         "python": "Python",
         "command": "Install",
@@ -50,6 +52,8 @@ TEXT = {
     "zh": {
         "arm64": "Apple 芯片（M1 及以后）",
         "x86_64": "Intel",
+        "arm64_short": "Apple 芯片",
+        "x86_64_short": "Intel",
         "chip": "芯片",
         "python": "Python",
         "command": "安装命令",
@@ -182,7 +186,7 @@ def _table_row(text: dict, language: str, row: Row) -> str:
     return (
         f'<tr data-chip="{row.chip}" data-macos="{" ".join(row.macos)}" data-python="{python}"'
         f' data-versions="{escape(_headline(text, row))}">'
-        f"<td>{text[row.chip]}</td><td>{_macos(text, language, row)}</td>"
+        f"<td>{text[f'{row.chip}_short']}</td><td>{_macos(text, language, row)}</td>"
         f"<td>{_span(text, row.pythons)}</td><td>{command}</td>"
         f"<td>{escape(text['space'].join(_notes(text, row)))}</td></tr>"
     )
