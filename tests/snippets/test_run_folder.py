@@ -1,0 +1,123 @@
+"""The folder of a run: nothing overwritten, files that others can read at any moment."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from snippets import run_folder
+from snippets.errors import UsageError
+from snippets.run_folder import RunFolder, check_new_folder, new_folder, read_json, read_metrics
+
+
+def test_default_folders_never_collide(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folders = [new_folder(None, "system") for _ in range(5)]
+    assert len(set(folders)) == 5
+    assert all(folder.is_dir() and folder.parts[:2] == ("runs", "system") for folder in folders)
+
+
+def test_a_folder_with_content_is_refused(tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "config.json").write_text("{}")
+    with pytest.raises(UsageError, match="already holds a run"):
+        new_folder(tmp_path / "run", "system")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "thesis.txt").write_text("x")
+    with pytest.raises(UsageError, match="is not empty"):
+        check_new_folder(tmp_path / "other")
+    with pytest.raises(UsageError, match="is a file"):
+        check_new_folder(tmp_path / "other" / "thesis.txt")
+    assert new_folder(tmp_path / "new" / "deep", "system").is_dir()
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(UsageError, match="cannot make the run folder"):
+        new_folder(tmp_path / "file" / "run", "system")
+
+
+def test_too_many_runs_in_one_second(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def taken(self, **options):
+        raise FileExistsError
+
+    monkeypatch.setattr(run_folder.Path, "mkdir", taken)
+    with pytest.raises(UsageError, match="too many runs"):
+        new_folder(None, "system")
+
+
+def test_a_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "checkpoints").write_text("a file in the way")
+    with pytest.raises(UsageError, match="cannot write to the run folder"):
+        RunFolder(tmp_path)
+
+
+def test_two_processes_cannot_train_in_one_folder(tmp_path):
+    folder = f"from pathlib import Path; folder = Path({str(tmp_path)!r})"
+    code = f"{folder}; from snippets.run_folder import RunFolder; RunFolder(folder)"
+    with RunFolder(tmp_path):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert "another process is training in" in done.stderr
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # the lock is gone
+
+
+def test_lines_reach_the_terminal_and_the_log(tmp_path, capsys):
+    with RunFolder(tmp_path) as run:
+        run.say("epoch 1")
+        assert (tmp_path / "train.log").read_text() == "epoch 1\n"  # at once, not at the end
+    assert capsys.readouterr().out == "epoch 1\n"
+
+
+def test_heartbeat_has_all_fields_and_is_not_written_too_often(tmp_path, monkeypatch):
+    clock = [100.0]
+    monkeypatch.setattr(run_folder.time, "monotonic", lambda: clock[0])
+    with RunFolder(tmp_path) as run:
+        run.beat("running", step=1, total_steps=9, loss=float("nan"))
+        first = json.loads((tmp_path / "heartbeat.json").read_text())
+        assert first["step"] == 1
+        assert first["loss"] is None
+        names = "pid status step total_steps device precision loss samples_per_s eta_s memory_mb updated_at"
+        assert set(first) == set(names.split())
+        run.beat(step=2)
+        assert read_json(tmp_path / "heartbeat.json")["step"] == 1
+        clock[0] += 1.5
+        run.beat(step=3)
+        assert read_json(tmp_path / "heartbeat.json")["step"] == 3
+        run.beat("finished", step=4)
+        assert read_json(tmp_path / "heartbeat.json")["status"] == "finished"
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(ValueError("lost"), "failed"), (KeyboardInterrupt(), "interrupted")]
+)
+def test_a_failure_is_left_in_the_heartbeat(tmp_path, error, status):
+    with RunFolder(tmp_path) as run:
+        run.fail(error)
+    heartbeat = read_json(tmp_path / "heartbeat.json")
+    assert heartbeat["status"] == status
+    assert heartbeat["error"].startswith(type(error).__name__)
+    assert status in (tmp_path / "train.log").read_text()
+
+
+def test_metrics_survive_a_kill_in_the_middle_of_a_line(tmp_path):
+    with RunFolder(tmp_path) as run:
+        for step in (10, 20, 30):
+            run.log(step=step, loss=float("inf") if step == 20 else 0.5)
+        with run.metrics_file.open("a") as file:
+            file.write('{"step": 40, "lo')
+        assert [line["step"] for line in read_metrics(run.metrics_file)] == [10, 20, 30]
+        assert read_metrics(run.metrics_file)[1]["loss"] is None
+        run.forget_metrics_after(20)
+        run.log(step=30, loss=0.1)
+        assert [line["step"] for line in read_metrics(run.metrics_file)] == [10, 20, 30]
+
+
+def test_unreadable_json_is_none(tmp_path):
+    assert read_json(tmp_path / "none.json") is None
+    (tmp_path / "cut.json").write_text('{"status": "run')
+    assert read_json(tmp_path / "cut.json") is None
+    (tmp_path / "list.json").write_text("[1]")
+    assert read_json(tmp_path / "list.json") is None
