@@ -31,6 +31,7 @@ def test_shellcheck_has_nothing_to_say(path):
     assert not NEWER_BASH.search(path.read_text(encoding="utf-8")), "macOS has bash 3.2"
 
 
+@pytest.mark.timeout(660)
 @pytest.mark.parametrize("path", RUNNABLE, ids=lambda path: path.stem)
 def test_commands_run(path):
     assert not branches(path.read_text(encoding="utf-8")), (
@@ -43,7 +44,7 @@ def test_commands_run(path):
             env=environment(),
             capture_output=True,
             text=True,
-            timeout=250,
+            timeout=600,  # seconds; the slowest file trains eight times
             check=False,
         )
     assert done.returncode == 0, done.stdout + done.stderr
