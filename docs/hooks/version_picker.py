@@ -202,25 +202,30 @@ def render(language: str) -> str:
     text, every = TEXT[language], rows()
     newest = settings()["macos"][0]["id"]  # what the selects show at the start: this macOS, no Python yet
     first = next(r for r in every if r.chip == CHIPS[0] and newest in r.macos and None in r.pythons)
-    form = "".join([
-        _select("chip", text["chip"], [(chip, text[chip]) for chip in CHIPS]),
-        _select("macos", "macOS", [(entry["id"], entry[language]) for entry in settings()["macos"]]),
-        _select("python", text["python"],
-                [(NONE_YET, text["none"]), *((python, python) for python in reversed(pythons()))]),
-    ])
+    form = "".join(
+        [
+            _select("chip", text["chip"], [(chip, text[chip]) for chip in CHIPS]),
+            _select("macos", "macOS", [(entry["id"], entry[language]) for entry in settings()["macos"]]),
+            _select(
+                "python",
+                text["python"],
+                [(NONE_YET, text["none"]), *((python, python) for python in reversed(pythons()))],
+            ),
+        ]
+    )
     columns = [text["chip"], "macOS", text["python"], text["command"], text["what"]]
     head = "".join(f'<th scope="col">{column}</th>' for column in columns)
     body = "\n".join(_table_row(text, language, row) for row in every)
     notes = escape(text["space"].join(_notes(text, first)))
     return f"""<div class="version-picker" data-version-picker>
-<form class="version-picker__form" aria-label="{text['legend']}">{form}</form>
+<form class="version-picker__form" aria-label="{text["legend"]}">{form}</form>
 <div class="version-picker__answer" role="status">
 <p class="version-picker__versions">{escape(_headline(text, first))}</p>
 <pre><code>{escape(_command(first))}</code></pre>
 <p class="version-picker__notes">{notes}</p>
 </div>
 <table>
-<caption>{text['caption']}</caption>
+<caption>{text["caption"]}</caption>
 <thead><tr>{head}</tr></thead>
 <tbody>
 {body}
@@ -232,7 +237,8 @@ def render(language: str) -> str:
 def _sources(text: dict, release: Release) -> str:
     """Return the sources of a release as Markdown links."""
     return text["comma"].join(
-        text["wheel"] if source == "wheel"
+        text["wheel"]
+        if source == "wheel"
         else f"[#{source.partition('#')[2]}](https://github.com/pytorch/pytorch/issues/{source.partition('#')[2]})"
         for source in release.sources
     )
@@ -252,7 +258,13 @@ def render_releases(language: str) -> str:
         torch = release.torch
         if "x86_64" in release.pythons:
             torch += f" ({text['intel_short']})" if language == "en" else f"（{text['intel_short']}）"
-        cells = [torch, macos, _range(text, *release.python_range("arm64")), release.torchvision or "–",
-                 release.brings[language], _sources(text, release)]
+        cells = [
+            torch,
+            macos,
+            _range(text, *release.python_range("arm64")),
+            release.torchvision or "–",
+            release.brings[language],
+            _sources(text, release),
+        ]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
