@@ -18,3 +18,12 @@ function refreshSwitch(event) {
   const link = event.target.closest?.("[data-language-switch]")
   if (link) link.href = counterpart(link.dataset.languageSwitch)
 }
+
+// The theme puts wide tables into boxes that scroll sideways. Those need to be reachable by keyboard.
+function markScrollable() {
+  for (const box of document.querySelectorAll(".md-typeset__scrollwrap"))
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0
+    else box.removeAttribute("tabindex")
+}
+document$.subscribe(() => setTimeout(markScrollable, 100)) // after the theme has made the boxes
+addEventListener("resize", markScrollable)
