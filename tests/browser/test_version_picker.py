@@ -44,12 +44,15 @@ def test_it_starts_with_the_newest_release(picker):
     assert picker.locator(".version-picker__chosen").count() == 1
 
 
-@pytest.mark.parametrize(("chip", "macos", "python", "expected", "note"), [
-    ("arm64", "14", "3.13", "pip install torch==2.14.1 torchvision==0.29.2", "Keep the version numbers"),
-    ("arm64", "15", "3.10", "pip install torch==2.14.1 torchvision==0.29.2", "you get 2.15.0"),
-    ("arm64", "13", "3.14", "pip install torch==2.8.0 torchvision==0.23.0", "Install Python 3.9 to 3.13"),
-    ("x86_64", "26", "3.12", 'pip install torch==2.2.2 torchvision==0.17.2 "numpy<2"', "for Intel"),
-])
+@pytest.mark.parametrize(
+    ("chip", "macos", "python", "expected", "note"),
+    [
+        ("arm64", "14", "3.13", "pip install torch==2.14.1 torchvision==0.29.2", "Keep the version numbers"),
+        ("arm64", "15", "3.10", "pip install torch==2.14.1 torchvision==0.29.2", "you get 2.15.0"),
+        ("arm64", "13", "3.14", "pip install torch==2.8.0 torchvision==0.23.0", "Install Python 3.9 to 3.13"),
+        ("x86_64", "26", "3.12", 'pip install torch==2.2.2 torchvision==0.17.2 "numpy<2"', "for Intel"),
+    ],
+)
 def test_a_choice_shows_its_command(picker, chip, macos, python, expected, note):
     choose(picker, chip=chip, macos=macos, python=python)
     assert command(picker) == expected
