@@ -14,6 +14,7 @@ import argparse
 import contextlib
 import ctypes
 import dataclasses
+import functools
 import importlib.metadata
 import importlib.util
 import json
@@ -31,8 +32,16 @@ from typing import Any, NamedTuple
 HIGH = "PYTORCH_MPS_HIGH_WATERMARK_RATIO"
 LOW = "PYTORCH_MPS_LOW_WATERMARK_RATIO"
 FALLBACK = "PYTORCH_ENABLE_MPS_FALLBACK"
-VARIABLES = (FALLBACK, HIGH, LOW, "KMP_DUPLICATE_LIB_OK", "MKL_NUM_THREADS", "OMP_NUM_THREADS",
-             "TORCHDYNAMO_SUPPRESS_ERRORS", "DISABLE_MPS")
+VARIABLES = (
+    FALLBACK,
+    HIGH,
+    LOW,
+    "KMP_DUPLICATE_LIB_OK",
+    "MKL_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "TORCHDYNAMO_SUPPRESS_ERRORS",
+    "DISABLE_MPS",
+)
 BRING_OPENMP = ("sklearn", "faiss", "xgboost", "lightgbm")  # packages with an OpenMP of their own
 OPENMP_FILE = re.compile(r"lib(iomp5|omp|gomp)(-\w+)?(\.so[.\d]*|\.dylib)")
 TOLERANCE = 1e-3  # relative: float32 is off by about 2e-7, TF32 on CUDA by 4e-4
@@ -50,6 +59,15 @@ class Release(NamedTuple):
     oldest_python: tuple[int, int]
     newest_python: tuple[int, int]
 
+    @property
+    def pythons(self) -> str:
+        """The Pythons with wheels, "3.11 to 3.15"."""
+        return f"{dotted(self.oldest_python)} to {dotted(self.newest_python)}"
+
+    def has_wheels_for(self, python: tuple[int, ...]) -> bool:
+        """Say whether there is a wheel for this Python, (3, 12)."""
+        return self.oldest_python <= python <= self.newest_python
+
 
 # The page "Which PyTorch for my Mac" has the sources. 2.5 says macOS 12.3 but refused 12.7.
 RELEASES = (
@@ -65,35 +83,41 @@ INTEL = Release((10, 9), (1, 0), "2.2.2", "0.17.2", (3, 8), (3, 12))
 class Machine:
     """Everything that the checks look at, gathered once. Tests describe other machines with it."""
 
-    system: str                 # "Darwin", "Linux" or "Windows"
-    arch: str                   # of this Python: "arm64", "x86_64"
-    translated: bool            # an x86_64 Python under Rosetta on Apple silicon
-    virtual: bool               # macOS in a virtual machine
+    system: str  # "Darwin", "Linux" or "Windows"
+    arch: str  # of this Python: "arm64", "x86_64"
+    translated: bool  # an x86_64 Python under Rosetta on Apple silicon
+    virtual: bool  # macOS in a virtual machine
     chip: str
-    ram: int                    # bytes, 0 when unknown
-    macos: str                  # "15.1"; "" elsewhere
+    ram: int  # bytes, 0 when unknown
+    macos: str  # "15.1"; "" elsewhere
     python: str
     executable: str
-    env: dict[str, str]         # those of VARIABLES that are set
-    torch: str                  # version, "" when not installed; the same for the next
+    env: dict[str, str]  # those of VARIABLES that are set
+    torch: str  # version, "" when not installed; the same for the next
     torchvision: str
-    torchvision_needs: str      # its requirement on torch, "==2.9.1"
+    torchvision_needs: str  # its requirement on torch, "==2.9.1"
     numpy: str
-    torch_copies: list[str]     # "2.15.0 in /…/site-packages"; folders "~orch" that pip left behind
-    openmp_files: list[str]     # OpenMP libraries in installed packages
+    torch_copies: list[str]  # "2.15.0 in /…/site-packages"; folders "~orch" that pip left behind
+    openmp_files: list[str]  # OpenMP libraries in installed packages
     probe: dict[str, dict[str, Any]]  # what PyTorch said in a child process, by step
-    failed: dict[str, str]      # what could not be gathered, with the reason
+    failed: dict[str, str]  # what could not be gathered, with the reason
 
 
 @dataclasses.dataclass
 class Result:
-    """What one check found. status: "ok", "note" (nothing is broken) or "problem"."""
+    """What a check found, why it matters in one sentence, and what to do; `name` is the check's."""
 
-    name: str
     status: str
     found: str
     why: str = ""
     fix: str = ""
+    name: str = ""
+
+
+ok = functools.partial(Result, "ok")
+note = functools.partial(Result, "note")  # nothing is broken
+problem = functools.partial(Result, "problem")
+Check = Callable[[Machine], Iterator[Result]]
 
 
 def numbers(version: str) -> tuple[int, ...]:
@@ -128,28 +152,32 @@ def install_command(m: Machine) -> str:
     if m.system != "Darwin":
         return "python -m pip install --upgrade torch torchvision"
     usable = [INTEL] if best is INTEL else [r for r in RELEASES if r.macos <= best.macos]
-    fitting = [r for r in usable if r.oldest_python <= python <= r.newest_python]
-    release = fitting[0] if fitting and not m.translated else best
-    first = "" if fitting or m.translated else (f"install Python {dotted(best.oldest_python)} to "
-                                f"{dotted(best.newest_python)}, make a new environment, then: ")
-    return (f"{first}python -m pip install torch=={release.torch} torchvision=="
-            f"{release.torchvision}" + (' "numpy<2"' if release is INTEL else ""))
+    fitting = [best] if m.translated else [r for r in usable if r.has_wheels_for(python)]
+    release = fitting[0] if fitting else best
+    command = f"python -m pip install torch=={release.torch} torchvision=={release.torchvision}"
+    if release is INTEL:
+        command += ' "numpy<2"'
+    return command if fitting else f"install Python {best.pythons}, make a new environment, then: {command}"
 
 
 def check_python(m: Machine) -> Iterator[Result]:
     """Check architecture and version: PyTorch's Mac wheels are made for arm64 only."""
     found, best = f"{m.python}, {m.arch}, {m.executable}", newest_release(m)
     if m.translated:
-        yield Result("Python", "problem", f"{found}: an Intel Python under Rosetta on {m.chip}",
-                     "It gets Intel wheels, which end at PyTorch 2.2.2, and no Apple GPU.",
-                     "install an arm64 Python (python.org, or Homebrew in /opt/homebrew), make a "
-                     f"new environment with it, then: {install_command(m)}")
-    elif best and not best.oldest_python <= numbers(m.python)[:2] <= best.newest_python:
-        yield Result("Python", "note", found, f"PyTorch {best.torch}, the newest for this machine, "
-                     "has no wheel for this Python.", f"make a new environment with Python "
-                     f"{dotted(best.oldest_python)} to {dotted(best.newest_python)}")
+        yield problem(
+            f"{found}: an Intel Python under Rosetta on {m.chip}",
+            "It gets Intel wheels, which end at PyTorch 2.2.2, and no Apple GPU.",
+            "install an arm64 Python (python.org, or Homebrew in /opt/homebrew), make a new "
+            f"environment with it, then: {install_command(m)}",
+        )
+    elif best and not best.has_wheels_for(numbers(m.python)[:2]):
+        yield note(
+            found,
+            f"PyTorch {best.torch}, the newest for this machine, has no wheel for this Python.",
+            f"make a new environment with Python {best.pythons}",
+        )
     else:
-        yield Result("Python", "ok", found)
+        yield ok(found)
 
 
 def check_macos(m: Machine) -> Iterator[Result]:
@@ -159,44 +187,51 @@ def check_macos(m: Machine) -> Iterator[Result]:
     if m.system != "Darwin":
         return
     if m.arch == "x86_64" and not m.translated:
-        yield Result("macOS", "note", f"{found}: an Intel Mac",
-                     "PyTorch ended for Intel with 2.2.2, whose MPS is unsupported and needs an "
-                     "AMD GPU.", "train small models on its CPU, or use another machine")
+        yield note(
+            f"{found}: an Intel Mac",
+            "PyTorch ended for Intel with 2.2.2, whose MPS is unsupported and needs an AMD GPU.",
+            "train small models on its CPU, or use another machine",
+        )
     elif numbers(m.macos) < need:
         other = f", or: {install_command(m)}" if newest_release(m) else ""
         what = f"PyTorch {m.torch}" if m.torch else "MPS"
-        yield Result("macOS", "problem", f"{found}, but {what} needs {dotted(need)}",
-                     "On an older macOS than it was made for, MPS refuses to work or is untested.",
-                     f"update macOS to {dotted(need)} or newer{other}")
+        yield problem(
+            f"{found}, but {what} needs {dotted(need)}",
+            "On an older macOS than it was made for, MPS refuses to work or is untested.",
+            f"update macOS to {dotted(need)} or newer{other}",
+        )
     else:
-        yield Result("macOS", "ok", found)
+        yield ok(found)
 
 
 def check_torch(m: Machine) -> Iterator[Result]:
     """Check that PyTorch is installed once, starts, and is not needlessly old."""
     step, best = m.probe.get("torch", {"error": "not tried"}), newest_release(m)
-    if "No module named 'torch'" in step.get("error", ""):
-        yield Result("PyTorch", "problem", "not installed in this Python",
-                     "Nothing can be trained without it.", install_command(m))
-        return
-    if "error" in step:
-        yield Result("PyTorch", "problem", f"{m.torch} cannot start: {step['error']}",
-                     "A PyTorch that does not start is damaged, or mixed from several installs.",
-                     f"make a new environment, then: {install_command(m)}")
-    elif m.system == "Darwin" and not m.translated and best and (
-            numbers(m.torch) < numbers(best.torch)):
-        yield Result("PyTorch", "note", f"{m.torch}; the newest for this Mac is {best.torch}",
-                     "Releases before 2.14 give wrong results without an error in more operations."
-                     if numbers(m.torch) < (2, 14) else "Newer releases correct its errors.",
-                     install_command(m))
-    else:
-        yield Result("PyTorch", "ok", f"{m.torch} starts")
     versions = {numbers(text) for text in (m.torch, *m.torch_copies) if numbers(text)}
+    if "No module named 'torch'" in step.get("error", ""):
+        yield problem("not installed", "Nothing can be trained without it.", install_command(m))
+    elif "error" in step:
+        yield problem(
+            f"{m.torch} cannot start: {step['error']}",
+            "A PyTorch that does not start is damaged, or mixed from several installs.",
+            f"make a new environment, then: {install_command(m)}",
+        )
+    elif m.system == "Darwin" and not m.translated and best and numbers(m.torch) < numbers(best.torch):
+        early = "Releases before 2.14 give wrong results without an error in more operations."
+        yield note(
+            f"{m.torch}; the newest for this Mac is {best.torch}",
+            early if numbers(m.torch) < (2, 14) else "Newer releases correct its errors.",
+            install_command(m),
+        )
+    else:
+        yield ok(f"{m.torch} starts")
     if len(m.torch_copies) > 1 or len(versions) > 1:
-        yield Result("PyTorch", "problem", f"{m.torch}; installed: {'; '.join(m.torch_copies)}",
-                     "Files of several installs mix, with errors that nobody can explain.",
-                     "python -m pip uninstall -y torch, again until none is found; delete folders "
-                     f"named ~orch…; then: {install_command(m)}")
+        yield problem(
+            f"{m.torch}; installed: {'; '.join(m.torch_copies)}",
+            "Files of several installs mix, with errors that nobody can explain.",
+            "python -m pip uninstall -y torch, again until none is found; delete folders "
+            f"named ~orch…; then: {install_command(m)}",
+        )
 
 
 # --8<-- [start:torchvision]
@@ -218,19 +253,23 @@ def check_torchvision(m: Machine) -> Iterator[Result]:
     if not m.torch:
         return
     if not m.torchvision:
-        yield Result("torchvision", "note", "not installed", "Only image data sets need it.",
-                     install_command(m))
+        yield note("not installed", "Only image data sets need it.", install_command(m))
     elif not satisfies(m.torch, m.torchvision_needs):
-        yield Result("torchvision", "problem",
-                     f"{m.torchvision} needs torch{m.torchvision_needs}, installed is {m.torch}",
-                     "Its compiled operators are made for another PyTorch and fail or crash.",
-                     install_command(m))
+        yield problem(
+            f"{m.torchvision} needs torch{m.torchvision_needs}, installed is {m.torch}",
+            "Its compiled operators are made for another PyTorch and fail or crash.",
+            install_command(m),
+        )
     elif error:
-        yield Result("torchvision", "problem", f"{m.torchvision} does not work: {error}",
-                     "Its compiled operators do not fit this PyTorch.",
-                     f"python -m pip uninstall -y torchvision; then: {install_command(m)}")
+        yield problem(
+            f"{m.torchvision} does not work: {error}",
+            "Its compiled operators do not fit this PyTorch.",
+            f"python -m pip uninstall -y torchvision; then: {install_command(m)}",
+        )
     else:
-        yield Result("torchvision", "ok", f"{m.torchvision} fits PyTorch {m.torch}")
+        yield ok(f"{m.torchvision} fits PyTorch {m.torch}")
+
+
 # --8<-- [end:torchvision]
 
 
@@ -239,9 +278,11 @@ def check_numpy(m: Machine) -> Iterator[Result]:
     error = m.probe.get("torch", {}).get("numpy_error")
     if m.numpy and error:
         old = numbers(m.torch) < (2, 3) and numbers(m.numpy) >= (2,)
-        yield Result("NumPy", "problem", f"{m.numpy} does not work with PyTorch: {error}",
-                     "PyTorch before 2.3 cannot use NumPy 2." if old else "One of them is damaged.",
-                     f'python -m pip install --force-reinstall "numpy{"<2" if old else ""}"')
+        yield problem(
+            f"{m.numpy} does not work with PyTorch: {error}",
+            "PyTorch before 2.3 cannot use NumPy 2." if old else "One of them is damaged.",
+            f'python -m pip install --force-reinstall "numpy{"<2" if old else ""}"',
+        )
 
 
 # --8<-- [start:mps]
@@ -250,32 +291,48 @@ def check_mps(m: Machine) -> Iterator[Result]:
     torch = m.probe.get("torch", {"error": "not tried"})
     too_old = any(numbers(m.macos) < r.macos for r in RELEASES if r.since <= numbers(m.torch))
     if m.system != "Darwin":
-        yield Result("MPS", "note", f"not available, this is {m.system}",
-                     "MPS exists on macOS only; a container on a Mac runs Linux and has none.",
-                     "nothing: use CUDA or the CPU here; on a Mac, run Python on macOS itself")
+        yield note(
+            f"not available, this is {m.system}",
+            "MPS exists on macOS only; a container on a Mac runs Linux and has none.",
+            "nothing: use CUDA or the CPU here; on a Mac, run Python on macOS itself",
+        )
     elif "error" in torch:
-        yield Result("MPS", "note", "not checked", "Only a PyTorch that starts can tell.",
-                     "fix PyTorch first")
+        yield note("not checked", "Only a PyTorch that starts can tell.", "fix PyTorch first")
     elif torch["mps_available"]:
-        yield Result("MPS", "ok", f"available on {m.chip}")
+        yield ok(f"available on {m.chip}")
     elif m.translated:
-        yield Result("MPS", "problem", "not available, PyTorch runs under Rosetta",
-                     "The Apple GPU needs an arm64 PyTorch.", "see Python above")
+        yield problem(
+            "not available, PyTorch runs under Rosetta",
+            "The Apple GPU needs an arm64 PyTorch.",
+            "see Python above",
+        )
     elif m.arch == "x86_64":
-        yield Result("MPS", "note", "not available, an Intel Mac without a usable AMD GPU",
-                     "MPS is made for Apple silicon.", "nothing: use the CPU")
+        yield note(
+            "not available, an Intel Mac without a usable AMD GPU",
+            "MPS is made for Apple silicon.",
+            "nothing: use the CPU",
+        )
     elif not torch["mps_built"]:
-        yield Result("MPS", "problem", "not built into this PyTorch",
-                     "Some channels and own builds leave MPS out; pip's wheels contain it.",
-                     f"python -m pip uninstall -y torch; then: {install_command(m)}")
+        yield problem(
+            "not built into this PyTorch",
+            "Some channels and own builds leave MPS out; pip's wheels contain it.",
+            f"python -m pip uninstall -y torch; then: {install_command(m)}",
+        )
     elif too_old:
-        yield Result("MPS", "problem", f"not available, macOS {m.macos} is too old for {m.torch}",
-                     "Each PyTorch refuses a macOS below its own minimum.", "see macOS above")
+        yield problem(
+            f"not available, macOS {m.macos} is too old for {m.torch}",
+            "Each PyTorch refuses a macOS below its own minimum.",
+            "see macOS above",
+        )
     else:
         where = "this virtual machine" if m.virtual else "this process"
-        yield Result("MPS", "problem", f"built, but {where} sees no GPU that PyTorch can use",
-                     "Virtual machines and sandboxes often hide the GPU.",
-                     "run Python in a terminal on the Mac itself, outside of any of these")
+        yield problem(
+            f"built, but {where} sees no GPU that PyTorch can use",
+            "Virtual machines and sandboxes often hide the GPU.",
+            "run Python in a terminal on the Mac itself, outside of any of these",
+        )
+
+
 # --8<-- [end:mps]
 
 
@@ -285,16 +342,24 @@ def check_computation(m: Machine) -> Iterator[Result]:
         return
     step = m.probe.get("computation", {"error": "an earlier step ended the process"})
     if "error" in step:
-        yield Result("Computation", "problem", f"did not finish: {step['error']}",
-                     "Training would stop in the same way.", "fix the other problems first")
+        yield problem(
+            f"did not finish: {step['error']}",
+            "Training would stop in the same way.",
+            "fix the other problems first",
+        )
         return
-    found = (f"a small network's gradients on {step['device']} differ by {step['difference']:.1e} "
-             f"from float64 on the CPU (allowed: {TOLERANCE:.0e})")
+    found = (
+        f"a small network's gradients on {step['device']} differ by {step['difference']:.1e} "
+        f"from float64 on the CPU (allowed: {TOLERANCE:.0e})"
+    )
     if step["difference"] <= TOLERANCE:  # false for NaN, too
-        yield Result("Computation", "ok", found)
+        yield ok(found)
     else:
-        yield Result("Computation", "problem", found, "This device computes wrong values: do not "
-                     "trust what it trains.", f"use the CPU, and update: {install_command(m)}")
+        yield problem(
+            found,
+            "This device computes wrong values: do not trust what it trains.",
+            f"use the CPU, and update: {install_command(m)}",
+        )
 
 
 # --8<-- [start:memory]
@@ -308,54 +373,67 @@ def check_memory(m: Machine) -> Iterator[Result]:
     memory = m.probe.get("computation", {}).get("memory")
     if memory:
         limit = f"{high * memory['recommended'] / 2**30:.1f} GiB" if high > 0 else "gone"
-        yield Result("Memory", "ok", f"{m.ram / 2**30:.1f} GiB; Metal recommends up to "
-                     f"{memory['recommended'] / 2**30:.1f} GiB for the GPU; PyTorch's limit is "
-                     f"{limit}; in use: {memory['driver'] / 2**20:.0f} MiB, of which tensors "
-                     f"{memory['current'] / 2**20:.0f} MiB")
+        yield ok(
+            f"{m.ram / 2**30:.1f} GiB; Metal recommends up to "
+            f"{memory['recommended'] / 2**30:.1f} GiB for the GPU; PyTorch's limit is "
+            f"{limit}; in use: {memory['driver'] / 2**20:.0f} MiB, of which tensors "
+            f"{memory['current'] / 2**20:.0f} MiB"
+        )
     if not given or m.system != "Darwin":
         return
     found = " ".join(f"{name}={value}" for name, value in given.items())
     fix = f"unset {' '.join(given)}"
     if not (0 <= high <= 2 and 0 <= low <= 2):
-        yield Result("Memory", "problem", found, "Both must be numbers from 0 to 2.", fix)
+        yield problem(found, "Both must be numbers from 0 to 2.", fix)
     elif low > (high or 2):
-        yield Result("Memory", "problem", f"{found}; the low limit is {low:g}",
-                     "PyTorch fails at the first allocation when the low limit is above the high "
-                     "one.", f"{fix}, or: export {HIGH}={high:g} {LOW}={high * 0.9:.2g}")
+        yield problem(
+            f"{found}; the low limit is {low:g}",
+            "PyTorch fails at the first allocation when the low limit is above the high one.",
+            f"{fix}, or: export {HIGH}={high:g} {LOW}={high * 0.9:.2g}",
+        )
     elif high == 0:
-        yield Result("Memory", "problem", found, "Without a limit, a job that is too large makes "
-                     "the Mac swap or freeze instead of stopping.", f"{fix}; reduce the batch size")
+        yield problem(
+            found,
+            "Without a limit, a job that is too large makes the Mac swap or freeze, not stop.",
+            f"{fix}; reduce the batch size",
+        )
     else:
-        yield Result("Memory", "ok", found)
+        yield ok(found)
+
+
 # --8<-- [end:memory]
 
 
 def check_variables(m: Machine) -> Iterator[Result]:
     """Find variables that do harm, or the opposite of what their value seems to say."""
-    mac, env, off = m.system == "Darwin", m.env, ("", "0", "false", "no", "off", "f", "n")
-    found = [(name, "note", "It has no effect on this system.")
-             for name in (FALLBACK, HIGH, LOW) if name in env and not mac]
-    value, new = env.get(FALLBACK, "0"), (numbers(m.torch) or (99,)) >= (2, 8)
+    mac, off = m.system == "Darwin", ("", "0", "false", "no", "off", "f", "n")
+    found = []
+
+    def add(status: Callable[..., Result], name: str, why: str) -> None:
+        found.append(status(f"{name}={m.env[name]}", why, f"unset {name}"))
+
+    for name in (FALLBACK, HIGH, LOW):
+        if name in m.env and not mac:
+            add(note, name, "It has no effect on this system.")
+    value, new = m.env.get(FALLBACK, "0"), (numbers(m.torch) or (99,)) >= (2, 8)
     if mac and value != "0" and (new or numbers(value) > (0,)):  # up to 2.7 it is read as a number
-        found.append((FALLBACK, "problem", "Any value except 0 turns it on, even false or nothing.")
-                     if value.lower() in off else (FALLBACK, "note", "Operators that MPS lacks run "
-                     "on the CPU; a single warning names the first of them."))
-    if env.get("KMP_DUPLICATE_LIB_OK", "").lower() not in off:
-        found.append(("KMP_DUPLICATE_LIB_OK", "problem", "It hides a clash of two OpenMP "
-                      "libraries, which may crash or silently give wrong results."))
-    if "MKL_NUM_THREADS" in env and (mac or "OMP_NUM_THREADS" in env):
-        found.append(("MKL_NUM_THREADS", "note", "It sets the threads of the CPU and overrides "
-                      "OMP_NUM_THREADS, also on a Mac, where PyTorch has no MKL."))
-    if env.get("TORCHDYNAMO_SUPPRESS_ERRORS"):
-        wrong = env["TORCHDYNAMO_SUPPRESS_ERRORS"].lower() in off
-        found.append(("TORCHDYNAMO_SUPPRESS_ERRORS", "problem" if wrong else "note", "Any value, "
-                      "even 0, hides failures of torch.compile; the code then runs uncompiled."))
-    if mac and env.get("DISABLE_MPS") == "1":
-        found.append(("DISABLE_MPS", "note", "Lightning then reports that there is no MPS."))
-    for name, status, why in found:
-        yield Result("Variable", status, f"{name}={env[name]}", why, f"unset {name}")
-    if not found:
-        yield Result("Variables", "ok", "none that does harm is set")
+        if value.lower() in off:
+            add(problem, FALLBACK, "Any value except 0 turns it on, even false or nothing.")
+        else:
+            add(note, FALLBACK, "Missing operators run on the CPU; one warning names the first of them.")
+    if m.env.get("KMP_DUPLICATE_LIB_OK", "").lower() not in off:
+        why = "It hides a clash of two OpenMP libraries, which may crash or silently give wrong results."
+        add(problem, "KMP_DUPLICATE_LIB_OK", why)
+    if "MKL_NUM_THREADS" in m.env and (mac or "OMP_NUM_THREADS" in m.env):
+        why = "It sets the threads of the CPU and overrides OMP_NUM_THREADS, on a Mac as well."
+        add(note, "MKL_NUM_THREADS", why)
+    value = m.env.get("TORCHDYNAMO_SUPPRESS_ERRORS", "")
+    if value:
+        why = "Any value, even 0, hides failures of torch.compile; the code then runs uncompiled."
+        add(problem if value.lower() in off else note, "TORCHDYNAMO_SUPPRESS_ERRORS", why)
+    if mac and m.env.get("DISABLE_MPS") == "1":
+        add(note, "DISABLE_MPS", "Lightning then reports that there is no MPS.")
+    yield from found or [ok("none that does harm is set")]
 
 
 def check_openmp(m: Machine) -> Iterator[Result]:
@@ -366,36 +444,54 @@ def check_openmp(m: Machine) -> Iterator[Result]:
     families = {match[1] for match in map(OPENMP_FILE.fullmatch, (Path(p).name for p in loaded))}
     fix = f"make a new environment with {names}, all from pip or all from conda"
     if "error" in step:
-        yield Result("OpenMP", "problem", f"{names} in one process: {step['error']}",
-                     "Two OpenMP libraries in one process are the usual cause.", fix)
+        yield problem(
+            f"{names} in one process: {step['error']}",
+            "Two OpenMP libraries in one process are the usual cause.",
+            fix,
+        )
     elif m.system == "Darwin" and len(alone) > 1:
-        yield Result("OpenMP", "problem", f"PyTorch alone loads {len(alone)}: {', '.join(alone)}",
-                     "Two OpenMP libraries may crash or silently give wrong results.", fix)
+        yield problem(
+            f"PyTorch alone loads {len(alone)}: {', '.join(alone)}",
+            "Two OpenMP libraries may crash or silently give wrong results.",
+            fix,
+        )
     elif len(loaded) > 1 and families != {"gomp"}:
-        yield Result("OpenMP", "note", f"{len(loaded)} in a process with {names}: "
-                     f"{', '.join(loaded)}", "They start together here; suspect them first when a "
-                     "run hangs or ends with \"OMP: Error #15\".", f"nothing now; then: {fix}")
+        yield note(
+            f"{len(loaded)} in a process with {names}: {', '.join(loaded)}",
+            'They start together here; suspect them first when a run hangs or ends with "OMP: Error #15".',
+            f"nothing now; then: {fix}",
+        )
     elif loaded or m.openmp_files:
-        yield Result("OpenMP", "ok", f"no clash; found {', '.join(loaded or m.openmp_files)}")
+        yield ok(f"no clash; found {', '.join(loaded or m.openmp_files)}")
 
 
-CHECKS = (check_python, check_macos, check_torch, check_torchvision, check_numpy, check_mps,
-          check_computation, check_memory, check_variables, check_openmp)
+CHECKS: dict[str, Check] = {
+    "Python": check_python,
+    "macOS": check_macos,
+    "PyTorch": check_torch,
+    "torchvision": check_torchvision,
+    "NumPy": check_numpy,
+    "MPS": check_mps,
+    "Computation": check_computation,
+    "Memory": check_memory,
+    "Variables": check_variables,
+    "OpenMP": check_openmp,
+}
 
 
-def run_checks(m: Machine, checks: tuple[Callable, ...] = CHECKS) -> list[Result]:
+def run_checks(m: Machine, checks: dict[str, Check] = CHECKS) -> list[Result]:
     """Run every check. One that fails itself, and what is unknown, become problems that say so."""
     results: list[Result] = []
     failures = dict(m.failed)
-    for check in checks:
+    for name, check in checks.items():
         try:
-            results += check(m)
+            results += [dataclasses.replace(result, name=name) for result in check(m)]
         except Exception as error:  # never leave the user with a traceback
-            failures[check.__name__] = one_line(error)
-    return results + [
-        Result(name, "problem", f"this check failed itself: {reason}",
-               "So nothing is known about its subject.", "report it with the output of --json")
-        for name, reason in failures.items()]
+            failures[name] = one_line(error)
+    for name, reason in failures.items():
+        found, why = f"this check failed itself: {reason}", "So nothing is known about its subject."
+        results.append(Result("problem", found, why, "report it with the output of --json", name))
+    return results
 
 
 # PyTorch is asked in a child process, step by step: a crash ends the child and not the report.
@@ -404,13 +500,18 @@ def run_checks(m: Machine, checks: tuple[Callable, ...] = CHECKS) -> list[Result
 def ask_torch() -> dict[str, Any]:
     """Import PyTorch; return version, devices, and why tensors cannot become NumPy arrays."""
     import torch
+
     if not hasattr(torch, "Tensor"):
         raise ImportError(f"another torch is in the way: {list(torch.__path__)}")
     mps = getattr(torch.backends, "mps", None)  # since 1.12
     available = bool(mps and mps.is_available())
     device = "mps" if available else "cuda" if torch.cuda.is_available() else "cpu"
-    answer = {"version": str(torch.__version__), "device": device, "mps_available": available,
-              "mps_built": bool(mps and mps.is_built())}
+    answer = {
+        "version": str(torch.__version__),
+        "device": device,
+        "mps_available": available,
+        "mps_built": bool(mps and mps.is_built()),
+    }
     try:
         torch.ones(1).numpy()
     except Exception as error:  # NumPy may be absent, too new or damaged
@@ -422,6 +523,7 @@ def ask_torchvision() -> dict[str, Any]:
     """Call one of torchvision's compiled operators."""
     import torch
     from torchvision.ops import nms
+
     return {"kept": nms(torch.tensor([[0.0, 0.0, 1.0, 1.0]]), torch.tensor([1.0]), 0.5).tolist()}
 
 
@@ -434,32 +536,38 @@ def compare_with_cpu(device: str) -> float:
     import torch
     from torch import nn
 
-    def loss_and_gradients(device: str, dtype: torch.dtype) -> list[torch.Tensor]:
+    def loss_and_gradients(device: str, dtype: torch.dtype) -> dict[str, torch.Tensor]:
         torch.manual_seed(0)
         network = nn.Sequential(nn.Conv2d(3, 8, 3), nn.Tanh(), nn.Flatten(), nn.Linear(288, 10))
         images = torch.randn(4, 3, 8, 8)
         network.to(device, dtype)
         loss = network(images.to(device, dtype)).square().mean()
         loss.backward()
-        results = [loss.detach(), *(weight.grad for weight in network.parameters())]
-        return [result.cpu().double() for result in results]  # in this order: MPS has no float64
+        results = {name: weight.grad for name, weight in network.named_parameters()}
+        results["loss"] = loss.detach()
+        # First to the CPU, then to float64, which MPS does not have.
+        return {name: result.cpu().double() for name, result in results.items()}
 
-    pairs = zip(loss_and_gradients(device, torch.float32),  # noqa: B905 - no strict in Python 3.9
-                loss_and_gradients("cpu", torch.float64))
-    differences = [(have - want).abs().max() / want.abs().max() for have, want in pairs]
+    have, want = loss_and_gradients(device, torch.float32), loss_and_gradients("cpu", torch.float64)
+    differences = [(have[name] - want[name]).abs().max() / want[name].abs().max() for name in want]
     return float(torch.stack(differences).max())  # unlike Python's max, this keeps NaN
+
+
 # --8<-- [end:compare_with_cpu]
 
 
 def ask_computation() -> dict[str, Any]:
     """Compare the best device with the CPU; with MPS also return its memory in bytes."""
     import torch
+
     device, memory = ask_torch()["device"], {}
     difference = compare_with_cpu(device)
     if device == "mps" and hasattr(torch.mps, "recommended_max_memory"):  # since 2.5
-        memory = {"recommended": torch.mps.recommended_max_memory(),
-                  "driver": torch.mps.driver_allocated_memory(),
-                  "current": torch.mps.current_allocated_memory()}
+        memory = {
+            "recommended": torch.mps.recommended_max_memory(),
+            "driver": torch.mps.driver_allocated_memory(),
+            "current": torch.mps.current_allocated_memory(),
+        }
     return {"device": device, "difference": difference, "memory": memory}
 
 
@@ -471,8 +579,8 @@ def loaded_openmp() -> list[str]:
         names = [os.fsdecode(dyld._dyld_get_image_name(i)) for i in range(dyld._dyld_image_count())]
     else:
         maps = Path("/proc/self/maps")
-        names = [f"/{line.partition('/')[2]}" for line in maps.read_text().splitlines()
-                 ] if maps.exists() else []
+        lines = maps.read_text().splitlines() if maps.exists() else []
+        names = [f"/{line.partition('/')[2]}" for line in lines]
     return sorted({os.path.realpath(n) for n in names if OPENMP_FILE.fullmatch(Path(n).name)})
 
 
@@ -490,7 +598,7 @@ def ask_openmp() -> dict[str, Any]:
 def answer_steps() -> None:
     """In the child process: print each step's name when it starts and its answer when it ends."""
     for ask in (ask_torch, ask_torchvision, ask_computation, ask_openmp):
-        name = ask.__name__[len("ask_"):]
+        name = ask.__name__[len("ask_") :]
         print(MARK + json.dumps([name, {}]), flush=True)
         try:
             answer = ask()
@@ -532,6 +640,28 @@ def openmp_files() -> list[str]:
     return sorted({str(f.resolve()) for f in files if OPENMP_FILE.fullmatch(f.name)})
 
 
+def packages() -> dict[str, Any]:
+    """Return versions and copies of the installed packages, as Machine names them."""
+    found = {
+        name: list(importlib.metadata.distributions(name=name)) for name in ("torch", "torchvision", "numpy")
+    }
+    version = {name: copies[0].version if copies else "" for name, copies in found.items()}
+    lines = [line for copy in found["torchvision"][:1] for line in copy.requires or []]
+    needs = [re.sub(r"^torch\s*|[()\s]|;.*", "", line) for line in lines if re.match(r"torch\b", line)]
+    copies = {f"{copy.version} in {copy.locate_file('')}" for copy in found["torch"]}
+    copies |= {str(folder) for folder in Path(sysconfig.get_path("platlib")).glob("~orch*")}
+    return {**version, "torchvision_needs": (needs or [""])[0], "torch_copies": sorted(copies)}
+
+
+def command_output(*command: str) -> str:
+    """Return what a command of macOS prints; "" elsewhere."""
+    if sys.platform != "darwin":
+        return ""
+    environment = {**os.environ, "SYSTEM_VERSION_COMPAT": "0"}  # the true version of macOS
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    return done.stdout.strip()
+
+
 def gather() -> Machine:
     """Describe this machine. What cannot be found out stays empty and is named in `failed`."""
     failed: dict[str, str] = {}
@@ -543,35 +673,29 @@ def gather() -> Machine:
             failed[what] = one_line(error)
             return otherwise
 
-    def mac(*command: str) -> str:  # SYSTEM_VERSION_COMPAT=0: the true version of macOS
-        if sys.platform != "darwin":
-            return ""
-        return attempt(command[-1], lambda: subprocess.run(
-            command, capture_output=True, text=True, check=False,
-            env={**os.environ, "SYSTEM_VERSION_COMPAT": "0"}).stdout.strip(), "")
+    def mac(*command: str) -> str:
+        return attempt(command[-1], lambda: command_output(*command), "")
 
-    installed = attempt("packages", lambda: {
-        name: list(importlib.metadata.distributions(name=name))
-        for name in ("torch", "torchvision", "numpy")}, {})
-    version = {name: copies[0].version if copies else "" for name, copies in installed.items()}
-    needs = [re.sub(r"^torch\s*|[()\s]|;.*", "", line)
-             for copy in installed.get("torchvision", [])[:1]
-             for line in copy.requires or [] if re.match(r"torch\b", line)]
-    copies = {f"{c.version} in {c.locate_file('')}" for c in installed.get("torch", [])}
-    copies |= {str(f) for f in Path(sysconfig.get_path("platlib")).glob("~orch*")}
-    answers = attempt("PyTorch", probe, {})
+    nothing = {"torch": "", "torchvision": "", "torchvision_needs": "", "numpy": "", "torch_copies": []}
+    installed, answers = attempt("packages", packages, nothing), attempt("PyTorch", probe, {})
+    if "version" in answers.get("torch", {}):
+        installed["torch"] = answers["torch"]["version"]  # the one that runs, whatever is listed
     return Machine(
-        system=platform.system(), arch=platform.machine(),
+        system=platform.system(),
+        arch=platform.machine(),
         translated=mac("sysctl", "-n", "sysctl.proc_translated") == "1",
         virtual=mac("sysctl", "-n", "kern.hv_vmm_present") == "1",
         chip=mac("sysctl", "-n", "machdep.cpu.brand_string"),
-        ram=int(mac("sysctl", "-n", "hw.memsize") or 0), macos=mac("sw_vers", "-productVersion"),
-        python=platform.python_version(), executable=sys.executable,
+        ram=int(mac("sysctl", "-n", "hw.memsize") or 0),
+        macos=mac("sw_vers", "-productVersion"),
+        python=platform.python_version(),
+        executable=sys.executable,
         env={name: os.environ[name] for name in VARIABLES if name in os.environ},
-        torch=answers.get("torch", {}).get("version") or version.get("torch", ""),
-        torchvision=version.get("torchvision", ""), torchvision_needs=(needs or [""])[0],
-        numpy=version.get("numpy", ""), torch_copies=sorted(copies),
-        openmp_files=attempt("OpenMP", openmp_files, []), probe=answers, failed=failed)
+        openmp_files=attempt("OpenMP", openmp_files, []),
+        probe=answers,
+        failed=failed,
+        **installed,
+    )
 
 
 def as_text(m: Machine, results: list[Result]) -> str:
@@ -582,8 +706,8 @@ def as_text(m: Machine, results: list[Result]) -> str:
         if result.status != "ok":
             lines += [f"{'':10}why: {result.why}", f"{'':10}fix: {result.fix}"]
     problems = sum(result.status == "problem" for result in results)
-    lines += ["", f"Problems: {problems}. Fix them from top to bottom, then run this again."
-              if problems else "Nothing is wrong."]
+    advice = f"Problems: {problems}. Fix them from top to bottom, then run this again."
+    lines += ["", advice if problems else "Nothing is wrong."]
     return "\n".join(lines).replace(f"{sysconfig.get_path('purelib')}/", "")
 
 
@@ -600,8 +724,9 @@ def main(arguments: list[str] | None = None) -> int:
     results = run_checks(machine)
     ready = all(result.status != "problem" for result in results)
     if options.json:
-        print(json.dumps({"ready": ready, "results": [dataclasses.asdict(r) for r in results],
-                          "machine": dataclasses.asdict(machine)}, indent=2))
+        listed = [{"name": result.name, **dataclasses.asdict(result)} for result in results]
+        report = {"ready": ready, "results": listed, "machine": dataclasses.asdict(machine)}
+        print(json.dumps(report, indent=2))
     else:
         print(as_text(machine, results))
     return 0 if ready else 1

@@ -29,15 +29,15 @@ class Release:
     """One minor release of PyTorch with everything known about it; each exists once, see releases()."""
 
     minor: str
-    torch: str                      # newest patch, "2.14.1"
-    torchvision: str                # the newest that accepts it; "" when its metadata cannot tell
-    macos: str                      # oldest macOS by MPS' own error text
-    works_from: str                 # oldest macOS on which MPS is known to work
+    torch: str  # newest patch, "2.14.1"
+    torchvision: str  # the newest that accepts it; "" when its metadata cannot tell
+    macos: str  # oldest macOS by MPS' own error text
+    works_from: str  # oldest macOS on which MPS is known to work
     pythons: dict[str, tuple[str, ...]]  # chip → Pythons with wheels of torch and torchvision
-    made_for: dict[str, str]        # chip → macOS in the wheel's file name: pip installs from there on
-    excluded_pythons: tuple[str, ...]    # exact Pythons that torchvision refuses, "3.14.1"
-    numpy_below: str                # "" when any NumPy works
-    brings: dict[str, str]          # language → text
+    made_for: dict[str, str]  # chip → macOS in the wheel's file name: pip installs from there on
+    excluded_pythons: tuple[str, ...]  # exact Pythons that torchvision refuses, "3.14.1"
+    numpy_below: str  # "" when any NumPy works
+    brings: dict[str, str]  # language → text
     sources: tuple[str, ...]
 
     def python_range(self, chip: str) -> tuple[str, str]:
@@ -63,9 +63,9 @@ class Release:
 class Answer:
     """What to install, or what has to change first."""
 
-    release: Release | None   # for this Python; None when no wheel suits
-    best: Release | None      # with the right Python; None when this macOS is too old for MPS
-    trap: Release | None      # what pip would install instead of `release` without version numbers
+    release: Release | None  # for this Python; None when no wheel suits
+    best: Release | None  # with the right Python; None when this macOS is too old for MPS
+    trap: Release | None  # what pip would install instead of `release` without version numbers
 
 
 @cache

@@ -6,8 +6,13 @@ import pytest
 
 from docs.hooks import published_speeds
 
-NAMES = ["speeds-mlx-microbenchmarks", "speeds-mlx-trainings", "speeds-trainings", "speeds-bert",
-         "speeds-single"]
+NAMES = [
+    "speeds-mlx-microbenchmarks",
+    "speeds-mlx-trainings",
+    "speeds-trainings",
+    "speeds-bert",
+    "speeds-single",
+]
 
 
 def test_the_tables():

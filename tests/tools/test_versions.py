@@ -16,18 +16,18 @@ FACTS = [  # chip, macOS, Python, release, newest with another Python
     ("arm64", "15.0", "3.11", "2.15.0", "2.15.0"),
     ("arm64", "15.0", "3.15", "2.15.0", "2.15.0"),
     ("arm64", "15.0", "3.10", "2.14.1", "2.15.0"),  # 2.15 needs Python 3.11
-    ("arm64", "15.0", "3.9", "2.8.0", "2.15.0"),    # 2.9 needs Python 3.10
+    ("arm64", "15.0", "3.9", "2.8.0", "2.15.0"),  # 2.9 needs Python 3.10
     ("arm64", "14.7", "3.13", "2.14.1", "2.14.1"),  # 2.15 needs macOS 15
     ("arm64", "14.0", "3.10", "2.14.1", "2.14.1"),
-    ("arm64", "14.0", "3.15", None, "2.14.1"),      # wheels for Python 3.15 begin with 2.15
-    ("arm64", "13.0", "3.12", "2.8.0", "2.8.0"),    # 2.9 needs macOS 14
-    ("arm64", "13.0", "3.14", None, "2.8.0"),       # wheels for Python 3.14 begin with 2.9
-    ("arm64", "12.7", "3.11", "2.4.1", "2.4.1"),    # 2.5.1 refused macOS 12.7.6 (pytorch#139425)
+    ("arm64", "14.0", "3.15", None, "2.14.1"),  # wheels for Python 3.15 begin with 2.15
+    ("arm64", "13.0", "3.12", "2.8.0", "2.8.0"),  # 2.9 needs macOS 14
+    ("arm64", "13.0", "3.14", None, "2.8.0"),  # wheels for Python 3.14 begin with 2.9
+    ("arm64", "12.7", "3.11", "2.4.1", "2.4.1"),  # 2.5.1 refused macOS 12.7.6 (pytorch#139425)
     ("arm64", "12.3", "3.12", "2.4.1", "2.4.1"),
     ("arm64", "12.3", "3.13", None, "2.4.1"),
-    ("arm64", "12.2", "3.11", None, None),          # MPS needs macOS 12.3
+    ("arm64", "12.2", "3.11", None, None),  # MPS needs macOS 12.3
     ("arm64", "11.0", None, None, None),
-    ("x86_64", "13.0", "3.11", "2.2.2", "2.2.2"),   # the last for Intel
+    ("x86_64", "13.0", "3.11", "2.2.2", "2.2.2"),  # the last for Intel
     ("x86_64", "26.0", "3.8", "2.2.2", "2.2.2"),
     ("x86_64", "15.0", "3.12", "2.2.2", "2.2.2"),
     ("x86_64", "15.0", "3.13", None, "2.2.2"),
@@ -46,30 +46,42 @@ def test_an_unknown_chip_is_an_error():
         recommend("M5", "26.0", "3.12")
 
 
-@pytest.mark.parametrize(("macos", "python", "trap"), [
-    ("14.0", "3.12", "2.15.0"),  # the wheels of 2.12 and newer are made for macOS 14
-    ("14.0", "3.10", None),      # 2.15 has none for Python 3.10
-    ("13.0", "3.12", "2.11.0"),  # up to 2.11 they are made for macOS 11
-    ("15.0", "3.12", None),
-])
+@pytest.mark.parametrize(
+    ("macos", "python", "trap"),
+    [
+        ("14.0", "3.12", "2.15.0"),  # the wheels of 2.12 and newer are made for macOS 14
+        ("14.0", "3.10", None),  # 2.15 has none for Python 3.10
+        ("13.0", "3.12", "2.11.0"),  # up to 2.11 they are made for macOS 11
+        ("15.0", "3.12", None),
+    ],
+)
 def test_what_pip_would_install_without_version_numbers(macos, python, trap):
     found = recommend("arm64", macos, python).trap
     assert (found and found.torch) == trap
 
 
-@pytest.mark.parametrize(("minor", "macos", "oldest", "newest"), [
-    ("2.15", "15.0", "3.11", "3.15"), ("2.14", "14.0", "3.10", "3.14"), ("2.9", "14.0", "3.10", "3.14"),
-    ("2.8", "13.0", "3.9", "3.13"), ("2.6", "13.0", "3.9", "3.13"), ("2.2", "12.3", "3.8", "3.12"),
-    ("1.12", "12.3", "3.7", "3.10"),
-])
+@pytest.mark.parametrize(
+    ("minor", "macos", "oldest", "newest"),
+    [
+        ("2.15", "15.0", "3.11", "3.15"),
+        ("2.14", "14.0", "3.10", "3.14"),
+        ("2.9", "14.0", "3.10", "3.14"),
+        ("2.8", "13.0", "3.9", "3.13"),
+        ("2.6", "13.0", "3.9", "3.13"),
+        ("2.2", "12.3", "3.8", "3.12"),
+        ("1.12", "12.3", "3.7", "3.10"),
+    ],
+)
 def test_release_data(minor, macos, oldest, newest):
     release = next(r for r in releases() if r.minor == minor)
     assert (release.macos, *release.python_range("arm64")) == (macos, oldest, newest)
 
 
 def test_commands():
-    commands = [recommend(*mac, "3.12").release.command()
-                for mac in (("arm64", "15.0"), ("arm64", "14.0"), ("x86_64", "14.0"))]
+    commands = [
+        recommend(*mac, "3.12").release.command()
+        for mac in (("arm64", "15.0"), ("arm64", "14.0"), ("x86_64", "14.0"))
+    ]
     assert commands == [
         "pip install torch==2.15.0 torchvision==0.29.2",
         "pip install torch==2.14.1 torchvision==0.29.2",
@@ -137,8 +149,13 @@ def test_every_choice_of_the_picker_is_in_exactly_one_row_with_the_rules_answer(
     for chip in page.options["chip"]:
         for macos in page.options["macos"]:
             for python in page.options["python"]:
-                matching = [r for r in page.rows if r["data-chip"] == chip
-                            and macos in r["data-macos"].split() and python in r["data-python"].split()]
+                matching = [
+                    r
+                    for r in page.rows
+                    if r["data-chip"] == chip
+                    and macos in r["data-macos"].split()
+                    and python in r["data-python"].split()
+                ]
                 assert len(matching) == 1, (chip, macos, python)
                 answer = recommend(chip, floors[macos], None if python == "none" else python)
                 shown = answer.release or answer.best
@@ -152,15 +169,23 @@ def test_a_row_covers_a_range_of_pythons_without_gaps():
 
 
 def test_both_languages_have_the_same_rows_and_texts():
-    attributes = [[{k: v for k, v in row.items() if k in ("data-chip", "data-macos", "data-python")}
-                   for row in parsed(language).rows] for language in ("en", "zh")]
+    attributes = [
+        [
+            {k: v for k, v in row.items() if k in ("data-chip", "data-macos", "data-python")}
+            for row in parsed(language).rows
+        ]
+        for language in ("en", "zh")
+    ]
     assert attributes[0] == attributes[1]
     assert version_picker.TEXT["en"].keys() == version_picker.TEXT["zh"].keys()
 
 
 def what(chip: str, macos: str, python: str) -> str:
-    row = next(r for r in parsed("en").rows if r["data-chip"] == chip
-               and macos in r["data-macos"].split() and python in r["data-python"].split())
+    row = next(
+        r
+        for r in parsed("en").rows
+        if r["data-chip"] == chip and macos in r["data-macos"].split() and python in r["data-python"].split()
+    )
     return row["cells"][4]
 
 
@@ -192,10 +217,15 @@ def test_nothing_names_a_package_registry():
 # ---- the tool that asks pip; pip itself is replaced by recorded answers ----
 
 
-@pytest.mark.parametrize(("requirement", "torch", "fits"), [
-    ("==2.9.1", "2.9.1", True), ("==2.9.1", "2.9.0", False),
-    (">=2.14.0", "2.15.0", True), (">=2.14.0", "2.13.0", False),
-])
+@pytest.mark.parametrize(
+    ("requirement", "torch", "fits"),
+    [
+        ("==2.9.1", "2.9.1", True),
+        ("==2.9.1", "2.9.0", False),
+        (">=2.14.0", "2.15.0", True),
+        (">=2.14.0", "2.13.0", False),
+    ],
+)
 def test_accepts(requirement, torch, fits):
     assert check_wheels.accepts(requirement, torch) is fits
 
@@ -220,13 +250,23 @@ def test_versions_of_a_package(monkeypatch):
 
 
 def test_metadata_of_a_wheel(monkeypatch):
-    report = {"install": [{
-        "download_info": {"url": "https://host/torchvision-0.24.1-cp312-cp312-macosx_11_0_arm64.whl"},
-        "metadata": {"requires_python": ">=3.10", "requires_dist": ["numpy", "torch (==2.9.1)", "torchtext"]},
-    }]}
+    report = {
+        "install": [
+            {
+                "download_info": {"url": "https://host/torchvision-0.24.1-cp312-cp312-macosx_11_0_arm64.whl"},
+                "metadata": {
+                    "requires_python": ">=3.10",
+                    "requires_dist": ["numpy", "torch (==2.9.1)", "torchtext"],
+                },
+            }
+        ]
+    }
     monkeypatch.setattr(check_wheels, "pip", answer(json.dumps(report)))
     assert check_wheels.metadata("torchvision", "0.24.1", "arm64", "3.12") == {
-        "requires_python": ">=3.10", "macos": "11.0", "requires_torch": "==2.9.1"}
+        "requires_python": ">=3.10",
+        "macos": "11.0",
+        "requires_torch": "==2.9.1",
+    }
 
 
 def test_a_survey_joins_torch_with_its_torchvision(monkeypatch):
@@ -235,15 +275,31 @@ def test_a_survey_joins_torch_with_its_torchvision(monkeypatch):
         ("torchvision", "arm64"): {"3.12": ["0.25.0", "0.24.1"]},
     }
     needs = {"0.25.0": "==2.10.0", "0.24.1": "==2.9.1"}
-    monkeypatch.setattr(check_wheels, "versions", lambda package, chip, python:
-                        wheels.get((package, chip), {}).get(python, []))
-    monkeypatch.setattr(check_wheels, "metadata", lambda package, version, chip, python: {
-        "requires_python": ">=3.10", "macos": "11.0", "requires_torch": needs.get(version, "")})
-    assert check_wheels.survey() == {"2.9": {
-        "torch": "2.9.1", "torchvision": "0.24.1", "torchvision_requires": "torch==2.9.1",
-        "torch_requires_python": ">=3.10", "torchvision_requires_python": ">=3.10",
-        "wheel_made_for_macos": {"arm64": "11.0"}, "pythons": {"arm64": ["3.12"]},
-    }}
+    monkeypatch.setattr(
+        check_wheels,
+        "versions",
+        lambda package, chip, python: wheels.get((package, chip), {}).get(python, []),
+    )
+    monkeypatch.setattr(
+        check_wheels,
+        "metadata",
+        lambda package, version, chip, python: {
+            "requires_python": ">=3.10",
+            "macos": "11.0",
+            "requires_torch": needs.get(version, ""),
+        },
+    )
+    assert check_wheels.survey() == {
+        "2.9": {
+            "torch": "2.9.1",
+            "torchvision": "0.24.1",
+            "torchvision_requires": "torch==2.9.1",
+            "torch_requires_python": ">=3.10",
+            "torchvision_requires_python": ">=3.10",
+            "wheel_made_for_macos": {"arm64": "11.0"},
+            "pythons": {"arm64": ["3.12"]},
+        }
+    }
 
 
 def test_check_reports_a_new_release(monkeypatch, capsys):
