@@ -1,7 +1,8 @@
 """Render "Which PyTorch for my Mac": the picker with its table, and the table of releases.
 
-The table is complete without JavaScript; docs/assets/javascripts/version-picker.js lets the three selects
-show one of its rows. Every answer comes from tools.versions.recommend.
+The table is complete; docs/assets/javascripts/version-picker.js lets the three selects show one of its rows.
+Where scripts run it is folded up, otherwise it stands there open. Every answer comes from
+tools.versions.recommend.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 
+from tools.page_code import MADE_FROM_DATA
 from tools.versions import CHIPS, Answer, Release, number, pythons, recommend, releases, settings
 
 NONE_YET = "none"  # the Python of somebody who has none
@@ -26,7 +28,7 @@ TEXT = {
         "command": "Install",
         "what": "What to know",
         "legend": "Your Mac",
-        "caption": "Every combination",
+        "caption": "Every combination in one table",
         "any": "any",
         "none": "not installed yet",
         "range": "{} to {}",
@@ -59,7 +61,7 @@ TEXT = {
         "command": "安装命令",
         "what": "须知",
         "legend": "你的 Mac",
-        "caption": "全部组合",
+        "caption": "全部组合一览",
         "any": "任意版本",
         "none": "尚未安装",
         "range": "{} 至 {}",
@@ -217,20 +219,22 @@ def render(language: str) -> str:
     head = "".join(f'<th scope="col">{column}</th>' for column in columns)
     body = "\n".join(_table_row(text, language, row) for row in every)
     notes = escape(text["space"].join(_notes(text, first)))
-    return f"""<div class="version-picker" data-version-picker>
+    return f"""<div class="version-picker {MADE_FROM_DATA}" data-version-picker>
 <form class="version-picker__form" aria-label="{text["legend"]}">{form}</form>
 <div class="version-picker__answer" role="status">
 <p class="version-picker__versions">{escape(_headline(text, first))}</p>
 <pre><code>{escape(_command(first))}</code></pre>
 <p class="version-picker__notes">{notes}</p>
 </div>
-<table>
-<caption>{text["caption"]}</caption>
+<details class="version-picker__all">
+<summary>{text["caption"]}</summary>
+<table aria-label="{text["caption"]}">
 <thead><tr>{head}</tr></thead>
 <tbody>
 {body}
 </tbody>
 </table>
+</details>
 </div>"""
 
 
@@ -245,7 +249,7 @@ def _sources(text: dict, release: Release) -> str:
 
 
 def render_releases(language: str) -> str:
-    """Return the table of releases as Markdown, newest first (KeyError for an unknown language)."""
+    """Return the table of releases as Markdown, newest first. Raises KeyError for an unknown language."""
     text = TEXT[language]
     lines = [
         "| " + " | ".join(text["release_columns"]) + " |",
@@ -267,4 +271,4 @@ def render_releases(language: str) -> str:
             _sources(text, release),
         ]
         lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    return '<div class="version-releases" markdown>\n\n' + "\n".join(lines) + "\n\n</div>"

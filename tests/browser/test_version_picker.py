@@ -7,15 +7,15 @@ import pytest
 from docs.hooks.version_picker import render
 
 ASSETS = Path(__file__).resolve().parents[2] / "docs" / "assets"
-PAGE = """<!doctype html><html lang="{language}" class="{scripts}"><head><meta charset="utf-8">
+PAGE = """<!doctype html><html lang="{language}"><head><meta charset="utf-8">
 <title>Picker</title><style>{css}</style></head><body><main>{picker}</main><script>{js}</script></body></html>"""
 
 
-def page_source(language: str, scripts: str = "js") -> str:
+def page_source(language: str) -> str:
     """Return a page with the picker, its style and its script."""
     css = (ASSETS / "stylesheets" / "version-picker.css").read_text(encoding="utf-8")
     js = (ASSETS / "javascripts" / "version-picker.js").read_text(encoding="utf-8")
-    return PAGE.format(language=language, scripts=scripts, css=css, js=js, picker=render(language))
+    return PAGE.format(language=language, css=css, js=js, picker=render(language))
 
 
 @pytest.fixture
@@ -57,6 +57,7 @@ def test_a_choice_shows_its_command(picker, chip, macos, python, expected, note)
     choose(picker, chip=chip, macos=macos, python=python)
     assert command(picker) == expected
     assert note in picker.inner_text(".version-picker__notes")
+    picker.click("summary")
     assert picker.inner_text(".version-picker__chosen td:nth-child(4)") == expected
 
 
@@ -68,10 +69,22 @@ def test_without_an_answer_there_is_no_command_to_copy(picker):
     assert picker.is_visible(".version-picker__answer pre")
 
 
+def test_the_table_is_folded_up_until_asked_for(picker):
+    assert not picker.is_visible(".version-picker table")
+    picker.click("summary")
+    assert picker.is_visible(".version-picker table")
+
+
+def test_paper_shows_the_table(picker):
+    picker.emulate_media(media="print")
+    assert picker.is_visible(".version-picker table")
+    assert not picker.is_visible(".version-picker__form")
+
+
 def test_without_javascript_the_table_answers(browser):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.set_content(page_source("zh", scripts="no-js"))
+    page.set_content(page_source("zh"))
     assert not page.is_visible(".version-picker__form") and not page.is_visible(".version-picker__answer")
     assert page.is_visible("text=pip install torch==2.14.1")
     context.close()
