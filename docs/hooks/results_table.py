@@ -1,0 +1,191 @@
+"""Tables of what was counted, computed or measured for the examples, from docs/data/results/."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+DATA = Path(__file__).resolve().parent.parent / "data" / "results"
+
+EPOCH = 50_000  # training images of CIFAR-10 and CIFAR-100
+EPOCHS = 200
+BYTES = 4  # of a float32
+SHARE = 0.4  # of the peak: what a well-fed GPU might reach
+CLAIM = {"chip": "M2", "seconds": 90}  # the source guide's time per epoch
+
+TEXT = {
+    "en": {
+        "stem": "First layers",
+        "parameters": "Parameters",
+        "weights": "Weights",
+        "forward": "Forward pass, one image",
+        "training": "Training, one image",
+        "epoch": "One epoch, {count} images",
+        "run": "{count} epochs",
+        "kept": "Kept for the backward pass, batch size 128",
+        "claim": "{seconds} s per epoch on an {chip} would be",
+        "of_peak": "{rate:.2f} TFLOPS, {share:.0%} of its peak",
+        "chip": "Chip (GPU cores)",
+        "peak": "Peak, TFLOPS",
+        "cifar_epoch": "CIFAR stem, one epoch",
+        "cifar_run": "{count} epochs at the peak",
+        "cifar_share": "{count} epochs at {share:.0%}",
+        "imagenet_run": "ImageNet stem, {count} epochs at the peak",
+        "source": "Source of the peak",
+        "classes": "Classes",
+        "signal": "Signal {signal}",
+        "noise": "Share of wrong labels",
+        "accuracy": "Highest accuracy on such labels",
+        "cross_entropy": "Lowest cross-entropy on them, nats",
+        "what": "Run",
+        "seed": "Seed {seed}",
+        "mean": "Mean",
+        "provenance": "{machine}; PyTorch {torch}, Python {python}; {date}. Made by `{command}`.",
+    },
+    "zh": {
+        "stem": "最前面几层",
+        "parameters": "参数量",
+        "weights": "权重",
+        "forward": "前向传播，每张图片",
+        "training": "训练，每张图片",
+        "epoch": "一轮，{count} 张图片",
+        "run": "{count} 轮",
+        "kept": "为反向传播保留的数据，批大小 128",
+        "claim": "如果在 {chip} 上每轮 {seconds} s",
+        "of_peak": "相当于 {rate:.2f} TFLOPS，峰值的 {share:.0%}",
+        "chip": "芯片（GPU 核数）",
+        "peak": "峰值，TFLOPS",
+        "cifar_epoch": "CIFAR stem，一轮",
+        "cifar_run": "{count} 轮，按峰值",
+        "cifar_share": "{count} 轮，按峰值的 {share:.0%}",
+        "imagenet_run": "ImageNet stem，{count} 轮，按峰值",
+        "source": "峰值出处",
+        "classes": "类别数",
+        "signal": "信号 {signal}",
+        "noise": "错误标签的比例",
+        "accuracy": "在这样的标签上，准确率的上限",
+        "cross_entropy": "交叉熵的下限，nat",
+        "what": "运行",
+        "seed": "种子 {seed}",
+        "mean": "平均",
+        "provenance": "{machine}；PyTorch {torch}，Python {python}；{date}。由 `{command}` 生成。",
+    },
+}
+
+
+def load(name: str) -> Any:
+    """Return the content of docs/data/results/<name>.yaml."""
+    return yaml.safe_load((DATA / f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """Return a Markdown table; all columns but the first are aligned to the right."""
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def duration(seconds: float) -> str:
+    """Return seconds in a unit with few digits: "47 s", "13 min", "2.6 h"."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
+
+
+def networks(language: str) -> str:
+    """Return the two networks called ResNet-18 side by side."""
+    text, data = TEXT[language], load("resnet18")
+    pair = data["networks"]
+    peak = next(chip["fp32_tflops"] for chip in data["chips"] if chip["name"] == CLAIM["chip"])
+
+    def claim(network: dict[str, Any]) -> str:
+        rate = network["training_flop"] * EPOCH / CLAIM["seconds"] / 1e12
+        return text["of_peak"].format(rate=rate, share=rate / peak)
+
+    rows = {
+        text["stem"]: lambda n: n["stem"][language],
+        text["parameters"]: lambda n: f"{n['parameters']:,}",
+        text["weights"]: lambda n: f"{n['parameters'] * BYTES / 1e6:.1f} MB",
+        text["forward"]: lambda n: f"{n['forward_flop'] / 1e9:.3f} GFLOP",
+        text["training"]: lambda n: f"{n['training_flop'] / 1e9:.3f} GFLOP",
+        text["epoch"].format(count=f"{EPOCH:,}"): lambda n: f"{n['training_flop'] * EPOCH / 1e12:.1f} TFLOP",
+        text["run"].format(count=EPOCHS): lambda n: f"{n['training_flop'] * EPOCH * EPOCHS / 1e15:.1f} PFLOP",
+        text["kept"]: lambda n: f"{n['kept_bytes'] / 1e6:.0f} MB",
+        text["claim"].format(**CLAIM): claim,
+    }
+    head = ["", *(network["name"][language] for network in pair)]
+    return table(head, [[name, *map(cell, pair)] for name, cell in rows.items()])
+
+
+def time_bounds(language: str) -> str:
+    """Return the shortest possible times of some chips, and those at a share of their peak."""
+    text, data = TEXT[language], load("resnet18")
+    work = {network["id"]: network["training_flop"] * EPOCH for network in data["networks"]}
+    head = [text["chip"], text["peak"], text["cifar_epoch"]]
+    head += [
+        text[name].format(count=EPOCHS, share=SHARE) for name in ("cifar_run", "cifar_share", "imagenet_run")
+    ]
+    rows = []
+    for chip in data["chips"]:
+        rate, source = chip["fp32_tflops"] * 1e12, data["sources"][chip["source"]]
+        times = [
+            work["cifar"] / rate,
+            EPOCHS * work["cifar"] / rate,
+            EPOCHS * work["cifar"] / (SHARE * rate),
+            EPOCHS * work["imagenet"] / rate,
+        ]
+        name = (
+            f"{chip['name']} ({chip['gpu_cores']})"
+            if language == "en"
+            else f"{chip['name']}（{chip['gpu_cores']}）"
+        )
+        link = f"[{source['title']}]({source['url']})"
+        rows.append([name, f"{chip['fp32_tflops']:g}", *map(duration, times), link])
+    return table([*head, text["source"]], rows)
+
+
+def best_accuracy(language: str) -> str:
+    """Return the best possible accuracy on generated images."""
+    text, data = TEXT[language], load("known_optimum")["best_accuracy"]
+    head = [text["classes"], *(text["signal"].format(signal=signal) for signal in data[0]["signal"])]
+    rows = [[str(row["classes"]), *(f"{value:.2%}" for value in row["signal"].values())] for row in data]
+    return table(head, rows)
+
+
+def noise_floors(language: str) -> str:
+    """Return what wrong labels allow at best."""
+    text, data = TEXT[language], load("known_optimum")["noise_floor"]
+    rows = [
+        [f"{row['share']:.0%}", str(row["classes"]), f"{row['accuracy']:.0%}", f"{row['cross_entropy']:.4f}"]
+        for row in data
+    ]
+    return table([text["noise"], text["classes"], text["accuracy"], text["cross_entropy"]], rows)
+
+
+def cifar_digits(language: str) -> str:
+    """Return the accuracies of measured runs, with where they come from below the table."""
+    text, data = TEXT[language], load("cifar_digits")
+    head = [text["what"], *(text["seed"].format(seed=seed) for seed in data["seeds"])]
+    rows = []
+    for run in data["runs"]:
+        accuracies = run["test_accuracy"]
+        mean = f"**{sum(accuracies) / len(accuracies):.2%}**"
+        rows.append([run["name"][language], *(f"{value:.2%}" for value in accuracies), mean])
+    where = text["provenance"].format(
+        machine=data["machine"][language], **data["versions"], date=data["date"], command=data["command"]
+    )
+    return table([*head, text["mean"]], rows) + f"\n{where}\n"
+
+
+TABLES: dict[str, Callable[[str], str]] = {
+    "results-two-networks": networks,
+    "results-time-bounds": time_bounds,
+    "results-best-accuracy": best_accuracy,
+    "results-noise-floors": noise_floors,
+    "results-cifar-digits": cifar_digits,
+}
+
+
+def render(name: str, language: str) -> str:
+    """Return the table `name` in `language` ("en" or "zh"). Raises KeyError for an unknown name."""
+    return TABLES[name](language)

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# ci: no - network: downloads CIFAR, and the full network takes minutes to days
+
+# --8<-- [start:estimate]
+python examples/cifar_optimizers/train.py --data synthetic --image-size 32 \
+  --width 64 --batch-size 128 --max-steps 30
+# --8<-- [end:estimate]
+
+# --8<-- [start:ten-epochs]
+python examples/cifar_optimizers/train.py --data cifar10 --download --epochs 10
+# --8<-- [end:ten-epochs]
+
+# --8<-- [start:published]
+python examples/cifar_optimizers/train.py --data cifar10 --download
+# --8<-- [end:published]
+
+# --8<-- [start:noise]
+python examples/cifar_optimizers/train.py --data cifar10 --download \
+  --optimizer lion --label-noise 0.2 --epochs 100
+# --8<-- [end:noise]
+
+# --8<-- [start:small-batch-cifar]
+python examples/cifar_optimizers/train.py --data cifar10 --download --batch-size 64
+# --8<-- [end:small-batch-cifar]
+
+# --8<-- [start:own-folder]
+python examples/cifar_optimizers/train.py --data ~/data/cifar-100-python --optimizer adamw
+# --8<-- [end:own-folder]
+
+# --8<-- [start:three-seeds]
+for seed in 42 123 456; do
+  python examples/cifar_optimizers/train.py --data cifar10 --download \
+    --optimizer adamw --seed "$seed" --out "runs/adamw-$seed"
+done
+# --8<-- [end:three-seeds]

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# ci: no - macOS only: asks for MPS, and caffeinate belongs to macOS
+
+# --8<-- [start:insist]
+python examples/cifar_optimizers/train.py --device mps
+# --8<-- [end:insist]
+
+# --8<-- [start:awake]
+caffeinate -i python examples/cifar_optimizers/train.py --data cifar10 --download
+# --8<-- [end:awake]

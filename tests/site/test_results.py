@@ -1,0 +1,147 @@
+"""The figures in docs/data/results/ are what PyTorch and the examples give, and the tables show them."""
+
+import sys
+from datetime import date
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+from torch.nn import functional as F
+from torch.utils.flop_counter import FlopCounterMode
+from torchvision.models import resnet18
+
+from examples.cifar_optimizers.model import ResNet18, parameter_count
+from examples.cifar_optimizers.optimizers import OPTIMIZERS
+from examples.cifar_optimizers.synthetic import best_accuracy
+from examples.cifar_optimizers.training_labels import noise_floor
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "docs" / "data" / "results"
+NETWORKS = {"cifar": lambda: ResNet18(10, 64), "imagenet": lambda: resnet18(num_classes=10)}
+BATCH = 128
+
+
+def read(name):
+    return yaml.safe_load((RESULTS / f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def tables():
+    sys.path.insert(0, str(ROOT / "docs" / "hooks"))
+    try:
+        import results_table
+    finally:
+        sys.path.pop(0)
+    return results_table
+
+
+@pytest.fixture(params=read("resnet18")["networks"], ids=lambda network: network["id"])
+def network(request):
+    """Return a network's entry, and the network itself on the meta device, where nothing is computed."""
+    with torch.device("meta"):
+        return request.param, NETWORKS[request.param["id"]]()
+
+
+def meta_images(count):
+    return torch.empty(count, 3, 32, 32, device="meta")
+
+
+def test_parameters(network):
+    entry, model = network
+    assert parameter_count(model) == entry["parameters"]
+
+
+def test_operations_for_one_image(network):
+    entry, model = network
+    with FlopCounterMode(display=False) as forward:
+        model.eval()(meta_images(1))
+    with FlopCounterMode(display=False) as training:
+        model.train()(meta_images(2)).sum().backward()
+    assert forward.get_total_flops() == entry["forward_flop"]
+    assert training.get_total_flops() == 2 * entry["training_flop"]
+
+
+def test_what_is_kept_for_the_backward_pass(network):
+    entry, model = network
+    parameters = {weight.untyped_storage()._cdata for weight in model.parameters()}
+    kept = {}
+
+    def note(tensor):
+        storage = tensor.untyped_storage()
+        if storage._cdata not in parameters:
+            kept[storage._cdata] = (storage.nbytes(), tensor)  # holding the tensor keeps its address unique
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
+        labels = torch.empty(BATCH, dtype=torch.int64, device="meta")
+        F.cross_entropy(model.train()(meta_images(BATCH)), labels)
+    assert sum(size for size, _ in kept.values()) == entry["kept_bytes"]
+
+
+def test_chips_have_a_source_and_a_plausible_peak():
+    data = read("resnet18")
+    for chip in data["chips"]:
+        assert data["sources"][chip["source"]]["url"].startswith("https://")
+        clock = chip["fp32_tflops"] * 1e12 / (chip["gpu_cores"] * 256)  # 128 multiply-adds per core and cycle
+        assert 1.2e9 < clock < 1.7e9, chip["name"]
+
+
+def test_bounds_are_the_quotients_that_the_page_explains(tables):
+    bounds = tables.time_bounds("en")
+    m2 = next(line for line in bounds.splitlines() if line.startswith("| M2 (10)"))
+    assert [cell.strip() for cell in m2.split("|")[2:7]] == ["3.579", "47 s", "2.6 h", "6.5 h", "10 min"]
+    assert "1.85 TFLOPS, 52% of its peak" in tables.networks("en")
+
+
+def test_best_accuracy():
+    rows = read("known_optimum")["best_accuracy"]
+    compared = 0
+    for row in rows:
+        for signal, accuracy in row["signal"].items():
+            assert best_accuracy(row["classes"], signal) == pytest.approx(accuracy, abs=5e-5)
+            compared += 1
+    assert compared >= 8
+
+
+def test_noise_floors():
+    rows = read("known_optimum")["noise_floor"]
+    assert rows
+    for row in rows:
+        accuracy, cross_entropy = noise_floor(row["share"], row["classes"])
+        assert accuracy == pytest.approx(row["accuracy"])
+        assert cross_entropy == pytest.approx(row["cross_entropy"], abs=5e-5)
+
+
+def test_measured_accuracies_say_how_they_were_made():
+    data = read("cifar_digits")
+    assert {"machine", "versions", "date", "command"} <= data.keys()
+    assert isinstance(data["date"], date)
+    assert {run["options"][-1] for run in data["runs"]} == set(OPTIMIZERS)
+    for run in data["runs"]:
+        assert len(run["test_accuracy"]) == len(data["seeds"]) >= 3
+        # Of 355 held-out images, so every accuracy is a multiple of 1/355.
+        for accuracy in run["test_accuracy"]:
+            assert accuracy * 355 == pytest.approx(round(accuracy * 355), abs=0.01)
+
+
+def test_one_measured_run_again():
+    from tools.measure_cifar_digits import train
+
+    data = read("cifar_digits")
+    run, seed = data["runs"][0], data["seeds"][0]
+    again = train(run["options"], seed)["test_accuracy"]
+    assert again == pytest.approx(run["test_accuracy"][0], abs=0.015)  # another processor rounds differently
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_table_is_rendered_in_both_languages(tables, language):
+    for name in tables.TABLES:
+        lines = [line for line in tables.render(name, language).splitlines() if line.startswith("|")]
+        assert len(lines) > 2, name
+        assert len({line.count("|") for line in lines}) == 1, name
+
+
+def test_an_unknown_table_is_an_error(tables):
+    with pytest.raises(KeyError):
+        tables.render("results-nothing", "en")
