@@ -57,6 +57,8 @@ def measure(root: Path) -> Report:
     before, now = run["sources"], source_hashes(root)
     for file in sorted(file for file in before.keys() | now if before.get(file) != now.get(file)):
         report.problems.append(f"{file} changed after the tests began: run them again")
+    if report.problems:
+        return report  # the data belong to other lines
     executed = read_coverage(root)
     if not executed:
         report.problems.append(f"the test run left no coverage data in {RUN_FOLDER}")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 MADE_BY_COMMANDS = {"site", "runs", "data"}
 # Settings of the caller that would change what programs do or print.
-PERSONAL = ("PYTORCH_", "TORCH_", "OMP_", "MKL_", "KMP_", "CUDA_", "VIRTUAL_ENV")
+PERSONAL = ("PYTORCH_", "TORCH_", "MKL_", "KMP_", "CUDA_", "VIRTUAL_ENV")
 
 
 @contextmanager
