@@ -1,5 +1,6 @@
 """The figures in docs/data/results/ are what PyTorch and the examples give, and the tables show them."""
 
+import re
 import sys
 from datetime import date
 from pathlib import Path
@@ -123,6 +124,27 @@ def test_measured_accuracies_say_how_they_were_made():
         # Of 355 held-out images, so every accuracy is a multiple of 1/355.
         for accuracy in run["test_accuracy"]:
             assert accuracy * 355 == pytest.approx(round(accuracy * 355), abs=0.01)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_page_quotes_the_recorded_and_the_measured_run(tables, language):
+    page = (ROOT / "docs" / language / "examples/cifar-optimizers/training.md").read_text(encoding="utf-8")
+    output = page[page.index("{ #output }") : page.index("{ #network }")]
+    results = page[page.index("{ #results }") : page.index("{ #tested }")]
+    recorded = (ROOT / "docs/data/recorded/cifar_default.txt").read_text(encoding="utf-8")
+    index = yaml.safe_load((ROOT / "docs/data/recorded/index.yaml").read_text(encoding="utf-8"))
+    day = next(entry["date"] for entry in index if entry["name"] == "cifar_default")
+    assert (
+        f"{day:%-d %B %Y}" if language == "en" else f"{day.year} 年 {day.month} 月 {day.day} 日"
+    ) in output
+    measured = tables.cifar_digits(language)
+    by_hand = {"89.30%"}  # computed apart from the run, as the page says under Evidence
+    quoted = {"57.74%": recorded, "22.82%": recorded, "99.15%": recorded}
+    quoted |= {"97.84%": measured, "99.25%": measured, "99.44%": measured}
+    percentages = set(re.findall(r"\d+\.\d+%", output + results)) - by_hand
+    assert percentages == quoted.keys()
+    for figure, source in quoted.items():
+        assert figure in source, figure
 
 
 def test_one_measured_run_again():
