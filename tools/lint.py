@@ -1,6 +1,6 @@
 """Check the form of everything: Python, shell, workflows and other settings, Chinese typography.
 
-    python tools/lint.py
+    python -m tools.lint
 
 Prints what each linter says and one line per check; exit code 1 when one failed. A check that finds no file
 to look at fails: it would otherwise stay green after its files have moved.
@@ -56,7 +56,7 @@ CHECKS = (
     Check("issue page", schema("github-issue-config"), (f"{FORMS}/config.yml",)),
     Check("dependabot", schema("dependabot"), (".github/dependabot.yml",)),
     Check("citation", schema("citation-file-format"), ("CITATION.cff",)),
-    Check("Chinese typography", (sys.executable, "tools/typography.py")),
+    Check("Chinese typography", (sys.executable, "-m", "tools.typography")),
 )
 
 

@@ -1,6 +1,6 @@
 """Record what commands print, for the pages.
 
-    python tools/record_output.py [NAME ...]      (`make record`) run the commands again, store their output
+    python -m tools.record_output [NAME ...]      (`make record`) run the commands again, store their output
 
 docs/data/recorded/index.yaml lists the recordings. Written by hand: `name` of the text file beside it;
 `command`, run from the repository's root; `compare`, which is `exact`, or `masked` where the output holds
@@ -23,8 +23,6 @@ import sys
 from pathlib import Path
 
 import yaml
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tools.coverage_data import this_machine
 from tools.draw_curves import pictures

@@ -1,6 +1,6 @@
 """Run every check and test, and say at the end what ran and what was skipped, and why.
 
-    python tools/run_tests.py [--long]
+    python -m tools.run_tests [--long]
 
 Three stages, each in processes of its own: the linters (tools/lint.py); all tests under coverage, with --long
 also the slow ones; and last the proof that every Python line on a page ran, which reads the finished coverage
@@ -20,8 +20,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tools import lint
 from tools.coverage_data import COVERAGE_FILE, RUN_FOLDER, begin, this_machine

@@ -30,7 +30,7 @@ def test_command_still_prints_this(name):
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_nobody_edited_a_recording(name):
-    assert text_hash(recorded(name)) == ENTRIES[name]["sha256"], f"record it again: make record NAME={name}"
+    assert text_hash(recorded(name)) == ENTRIES[name]["sha256"], f"record it again: make record ARGS={name}"
 
 
 def test_texts_and_entries_belong_together():

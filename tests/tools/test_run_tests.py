@@ -91,7 +91,7 @@ def test_two_test_runs_do_not_share_a_folder(monkeypatch, tmp_path, capsys):
 
 
 def test_unknown_flags_are_errors():
-    done = subprocess.run([sys.executable, "tools/run_tests.py", "--lon"], cwd=ROOT, capture_output=True)
+    done = subprocess.run([sys.executable, "-m", "tools.run_tests", "--lon"], cwd=ROOT, capture_output=True)
     assert done.returncode == 2
 
 
