@@ -8,10 +8,6 @@ git clone "$REPOSITORY" mps-handbook
 cd mps-handbook
 # --8<-- [end:clone]
 
-# --8<-- [start:serve]
-make serve
-# --8<-- [end:serve]
-
 # shellcheck source=/dev/null  # made by make
 # --8<-- [start:activate]
 . .venv/bin/activate

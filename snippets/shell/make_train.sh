@@ -4,7 +4,3 @@
 # --8<-- [start:train]
 make train
 # --8<-- [end:train]
-
-# --8<-- [start:options]
-make train ARGS="--epochs 4 --seed 1"
-# --8<-- [end:options]
