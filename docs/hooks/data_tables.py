@@ -9,6 +9,7 @@ import re
 import coverage_table
 import glossary_table
 import published_speeds
+import results_table
 import version_picker
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
@@ -24,11 +25,14 @@ TABLES = {
     "version-picker": version_picker.render,
 }
 
+FAMILIES = {"results-": results_table, "speeds-": published_speeds}  # many tables from one module each
+
 
 def render(name: str, language: str) -> str:
     """Return the table `name` in `language` ("en" or "zh"). Raises KeyError for an unknown name."""
-    if name.startswith("speeds-"):
-        return published_speeds.render(name, language)
+    for prefix, module in FAMILIES.items():
+        if name.startswith(prefix):
+            return module.render(name, language)
     return TABLES[name](language)
 
 

@@ -48,12 +48,13 @@ def page(browser):
 
 def search(page, words: str) -> int:
     """Type `words` into the search as a reader would; return the number of pages found."""
-    page.locator("[data-md-toggle=search]").set_checked(True, force=True)
-    page.locator(".md-search__input").fill("")
-    page.locator(".md-search__input").press_sequentially(words)
-    page.wait_for_function(
-        "document.querySelector('.md-search-result__meta').textContent.match(/[0-9]|没有|No /)"
-    )
+    field = page.locator(".md-search__input")
+    field.click()
+    field.fill("")
+    field.press_sequentially(words)
+    field.press("End")  # an input method ends with a key, which the theme waits for; Playwright's does not
+    answer = "document.querySelector('.md-search-result__meta').textContent"
+    page.wait_for_function(f"/[0-9]|No |没有/.test({answer})")
     page.wait_for_timeout(250)
     return page.locator(".md-search-result__item").count()
 

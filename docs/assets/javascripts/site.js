@@ -27,3 +27,11 @@ function markScrollable() {
 }
 document$.subscribe(() => setTimeout(markScrollable, 100)) // after the theme has made the boxes
 addEventListener("resize", markScrollable)
+
+// The theme wraps each copy button in a <nav>, dozens of landmarks without a name. Number them.
+new MutationObserver(() => {
+  const word = document.documentElement.lang === "zh" ? "代码块" : "Code block"
+  document.querySelectorAll(".md-code__nav").forEach((bar, index) => {
+    if (!bar.ariaLabel) bar.ariaLabel = `${word} ${index + 1}`
+  })
+}).observe(document.body, { childList: true, subtree: true })
