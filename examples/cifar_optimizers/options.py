@@ -104,11 +104,12 @@ def same_run(options: Options, config: dict[str, Any]) -> bool:
 def resolve_for(config: dict[str, Any], typed: dict[str, Any], folder: Path) -> Options:
     """Return the options of the run in `folder`, to continue it. Raises UsageError if a typed one differs."""
     wanted = {name: value for name, value in typed.items() if name not in MAY_CHANGE}
-    if "data" in typed:
-        wanted["data_name"], _ = find_data(typed["data"])
-    check_same_options(config["options"], wanted, folder)
+    saved = config["options"]
+    if "data" in typed:  # the folder may have moved, but the set must be the same
+        wanted["data"], _ = find_data(typed["data"])
+    check_same_options(saved | {"data": saved.get("data_name")}, wanted, folder)
     moved = {name: typed[name] for name in ("device", "data", "download", "skip_checksum") if name in typed}
     try:
-        return Options(**(config["options"] | moved))
+        return Options(**(saved | moved))
     except TypeError as error:
         raise UsageError(f"{folder} was made by another version of this program ({error})") from None

@@ -60,9 +60,8 @@ def conclude(run: RunFolder, options: Options, data: ImageData, state: TrainingS
     summary = {**result, "best_accuracy": best, "best_epoch": progress["best_epoch"], "seconds": seconds}
     replace_json(run.path / "summary.json", {**summary, "steps": state.step, "options": asdict(options)})
     run.beat("finished", step=state.step, eta_s=0.0)
-    run.say(
-        f"done       {accuracy:.2%} of {len(data.test_labels):,} held-out images right after {seconds:.1f} s"
-    )
+    count = len(data.test_labels)
+    run.say(f"done       {accuracy:.2%} of {count:,} held-out images right, after {seconds:.1f} s")
     run.say(f"           best: {best:.2%} after epoch {progress['best_epoch']}")
     run.say(f"curves     {run.path / 'curves.png'}")
     run.say(f"weights    {run.last_checkpoint} and {run.best_checkpoint.name}")

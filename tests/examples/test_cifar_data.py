@@ -1,0 +1,188 @@
+"""Digits, generated images, augmentation, wrong labels and fewer images."""
+
+import math
+
+import pytest
+import torch
+
+from examples.cifar_optimizers import synthetic
+from examples.cifar_optimizers.augmentation import network_input, random_crop, random_flip
+from examples.cifar_optimizers.digits import load_digits
+from examples.cifar_optimizers.options import resolve
+from examples.cifar_optimizers.synthetic import best_accuracy, draw_images, make_synthetic, make_templates
+from examples.cifar_optimizers.training_data import load_for_training
+from examples.cifar_optimizers.training_labels import exact_share, keep_fraction, noise_floor, redraw_labels
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def test_digits_are_split_by_class_and_always_alike():
+    data = load_digits(16)
+    assert len(data.train_labels) + len(data.test_labels) == 1797
+    assert data.train_images.shape[1:] == (3, 16, 16)
+    assert data.train_images.dtype == torch.uint8
+    shares = data.test_labels.bincount() / (data.test_labels.bincount() + data.train_labels.bincount())
+    assert ((shares > 0.19) & (shares <= 0.2)).all()
+    torch.manual_seed(123)
+    assert load_digits(16).fingerprint() == data.fingerprint()
+    train = {image.numpy().tobytes() for image in data.train_images}
+    assert not any(image.numpy().tobytes() in train for image in data.test_images)
+
+
+def test_digits_in_their_own_size_are_unchanged():
+    from sklearn.datasets import load_digits as original
+
+    images = torch.tensor(original().images)
+    held_out = load_digits(8).test_images[0, 0]
+    first_of_its_class = images[original().target == load_digits(8).test_labels[0].item()][4]
+    assert torch.equal(held_out, (first_of_its_class * 255 / 16).round().to(torch.uint8))
+
+
+def test_network_input_is_normalised():
+    data = load_digits(16)
+    inputs = network_input(data, data.train_images, augment=False)
+    assert inputs.dtype == torch.float32
+    assert inputs.mean().item() == pytest.approx(0, abs=1e-4)
+    assert inputs.std().item() == pytest.approx(1, abs=1e-2)  # the scale was fitted before rounding to uint8
+    assert torch.equal(network_input(data, data.train_images[:9], augment=False), inputs[:9])
+
+
+@pytest.mark.parametrize(
+    ("classes", "signal", "published"),
+    [(10, 3, 0.9025), (10, 4, 0.9832), (10, 5, 0.9983), (100, 4, 0.9146), (100, 5, 0.9882)],
+)
+def test_best_accuracy_in_closed_form(classes, signal, published):
+    assert best_accuracy(classes, signal) == pytest.approx(published, abs=5e-5)
+
+
+def test_best_accuracy_of_chance_and_certainty():
+    assert best_accuracy(10, 0) == pytest.approx(0.1, abs=1e-9)
+    assert best_accuracy(2, 20) == pytest.approx(1, abs=1e-9)
+
+
+def test_the_optimal_rule_reaches_the_best_accuracy():
+    templates = make_templates(10, 16, seeded())
+    images, labels = draw_images(templates, 3.0, 20_000, seeded(1))
+    accuracy = ((images.flatten(1) @ templates.T).argmax(1) == labels).float().mean().item()
+    deviation = math.sqrt(0.9025 * (1 - 0.9025) / 20_000)
+    assert accuracy == pytest.approx(0.9025, abs=4 * deviation)
+
+
+def test_templates_are_orthonormal_and_smooth():
+    templates = make_templates(10, 16, seeded())
+    assert torch.allclose(templates @ templates.T, torch.eye(10), atol=1e-5)
+    images = templates.view(10, 3, 16, 16)
+    steps = (images[..., 1:] - images[..., :-1]).square().mean() / images.square().mean()
+    assert steps < 0.3  # 2 for white noise
+
+
+def test_generated_data_do_not_depend_on_the_seed():
+    torch.manual_seed(1)
+    first = make_synthetic(8).fingerprint()
+    torch.manual_seed(2)
+    assert make_synthetic(8).fingerprint() == first
+    assert make_synthetic(8).best_accuracy == best_accuracy(10, synthetic.SIGNAL)
+
+
+def test_crops_are_shifts_filled_with_black():
+    images = torch.arange(1, 2 * 3 * 6 * 6 + 1, dtype=torch.float32).view(2, 3, 6, 6)
+    padded = torch.nn.functional.pad(images, (2, 2, 2, 2))
+    torch.manual_seed(0)
+    seen = set()
+    for _ in range(200):
+        cropped = random_crop(images, 2)
+        assert cropped.is_contiguous()
+        for index in range(2):
+            matches = [
+                (top, left)
+                for top in range(5)
+                for left in range(5)
+                if torch.equal(cropped[index], padded[index, :, top : top + 6, left : left + 6])
+            ]
+            assert len(matches) == 1  # one shift for all three channels
+            seen.add((index, matches[0]))
+    assert len(seen) == 50  # every image gets every shift
+
+
+def test_flips_mirror_half_of_the_images():
+    images = torch.rand(400, 3, 4, 4)
+    torch.manual_seed(0)
+    flipped = random_flip(images)
+    mirrored = torch.tensor([torch.equal(new, old.flip(2)) for new, old in zip(flipped, images, strict=True)])
+    same = torch.tensor([torch.equal(new, old) for new, old in zip(flipped, images, strict=True)])
+    assert (mirrored ^ same).all()
+    assert 150 < mirrored.sum() < 250
+
+
+def test_only_training_images_are_augmented_and_digits_never_flipped():
+    data = load_digits(16)
+    assert data.crop_padding == 1
+    assert not data.flip
+    images = data.train_images[:64]
+    torch.manual_seed(0)
+    assert not torch.equal(
+        network_input(data, images, augment=True), network_input(data, images, augment=False)
+    )
+    generated = make_synthetic(8)
+    images = generated.train_images[:8]
+    assert torch.equal(network_input(generated, images, augment=True), images)
+
+
+@pytest.mark.parametrize(("share", "count"), [(0.0, 0), (0.2, 200), (0.2999, 299), (0.29, 290), (0.999, 999)])
+def test_label_noise_changes_exactly_the_floor_of_the_share(share, count):
+    labels = torch.arange(1000) % 10
+    noisy = redraw_labels(labels, share, 10, seeded())
+    assert (noisy != labels).sum() == count
+    assert noisy.min() >= 0
+    assert noisy.max() <= 9
+    assert torch.equal(labels, torch.arange(1000) % 10)  # the original is untouched
+
+
+def test_the_floor_is_exact():
+    assert math.floor(0.29 * 100) == 28  # what floats give
+    assert exact_share(0.29, 100) == 29
+    assert exact_share(0.3, 10) == 3
+    assert exact_share(1e-5, 100) == 0
+
+
+def test_wrong_labels_are_spread_over_all_other_classes():
+    noisy = redraw_labels(torch.full((9000,), 3), 0.999, 10, seeded())
+    counts = noisy.bincount(minlength=10)
+    assert counts[3] == 9000 - exact_share(0.999, 9000)
+    others = torch.cat([counts[:3], counts[4:]])
+    assert ((others > 850) & (others < 1150)).all()  # 999 expected, deviation 30
+
+
+def test_label_noise_depends_on_the_seed_alone():
+    labels = torch.arange(100) % 10
+    assert torch.equal(redraw_labels(labels, 0.3, 10, seeded(1)), redraw_labels(labels, 0.3, 10, seeded(1)))
+    assert not torch.equal(
+        redraw_labels(labels, 0.3, 10, seeded(1)), redraw_labels(labels, 0.3, 10, seeded(2))
+    )
+
+
+@pytest.mark.parametrize(
+    ("share", "classes", "accuracy", "loss"),
+    [(0.2, 10, 0.8, 0.9398), (0.3, 10, 0.7, 1.270), (0.2, 100, 0.8, 1.4194), (0.0, 10, 1.0, 0.0)],
+)
+def test_floors_of_noisy_labels(share, classes, accuracy, loss):
+    assert noise_floor(share, classes) == (pytest.approx(accuracy), pytest.approx(loss, abs=6e-4))
+
+
+def test_data_fraction_is_taken_of_each_class():
+    labels = torch.cat([torch.zeros(100), torch.ones(50), torch.full((3,), 2)]).long()
+    kept = keep_fraction(labels, 0.2, seeded())
+    assert labels[kept].bincount().tolist() == [20, 10, 1]
+    assert torch.equal(kept, kept.unique())
+    assert not torch.equal(kept, keep_fraction(labels, 0.2, seeded(1)))
+    assert keep_fraction(labels, 1e-6, seeded()).numel() == 3
+
+
+def test_noise_and_fraction_leave_the_held_out_images_alone():
+    plain = load_for_training(resolve({}))
+    changed = load_for_training(resolve({"label_noise": 0.5, "data_fraction": 0.5}))
+    assert torch.equal(plain.test_images, changed.test_images)
+    assert torch.equal(plain.test_labels, changed.test_labels)
+    assert len(changed.train_labels) == pytest.approx(len(plain.train_labels) / 2, abs=5)

@@ -1,0 +1,313 @@
+"""Runs that are stopped, killed and continued end exactly as if nothing had happened."""
+
+import json
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from examples.cifar_optimizers import train
+from examples.cifar_optimizers.optimizers import OPTIMIZERS
+from snippets import checkpoints, resume
+from snippets.checkpoints import load_checkpoint
+from snippets.run_folder import RunFolder
+
+SCRIPT = Path(train.__file__)
+TINY = shlex.split("--data synthetic --image-size 8 --width 2 --data-fraction 0.1 --batch-size 50 --epochs 3")
+LONG = shlex.split(
+    "--data synthetic --image-size 8 --width 4 --data-fraction 0.2 --batch-size 16 --epochs 8 --device cpu"
+)
+
+
+def assert_same(first, second, where=""):
+    """Compare two nested states bit by bit."""
+    assert type(first) is type(second), where
+    if isinstance(first, torch.Tensor):
+        assert torch.equal(first, second), where
+    elif isinstance(first, dict):
+        assert first.keys() == second.keys(), where
+        for key in first:
+            if key not in ("seconds", "config"):  # they do differ
+                assert_same(first[key], second[key], f"{where}/{key}")
+    elif isinstance(first, list | tuple):
+        assert len(first) == len(second), where
+        for index, pair in enumerate(zip(first, second, strict=True)):
+            assert_same(*pair, f"{where}/{index}")
+    else:
+        assert first == second, where
+
+
+def without_speed(lines):
+    return [{name: value for name, value in line.items() if name != "samples_per_s"} for line in lines]
+
+
+def assert_same_run(first, second):
+    assert_same(first.last, second.last)
+    assert without_speed(first.metrics) == without_speed(second.metrics)
+    for name in ("test_accuracy", "test_loss", "train_loss", "best_accuracy", "best_epoch", "steps"):
+        assert first.json("summary.json")[name] == second.json("summary.json")[name]
+
+
+@pytest.fixture
+def signal_at(monkeypatch):
+    """Return a function that sends this process a signal during the given step of the next run."""
+    original = train.training_step
+
+    def arrange(at, number=signal.SIGINT):
+        def step(state, data, indices):
+            result = original(state, data, indices)
+            if state.step == at:
+                signal.raise_signal(number)
+            return result
+
+        monkeypatch.setattr(train, "training_step", step)
+
+    yield arrange
+    monkeypatch.setattr(train, "training_step", original)
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_a_resumed_run_ends_bit_equal(run_train, signal_at, undisturbed, optimizer):
+    """Stopped in the middle of an epoch, and of an interval between two lines of metrics.jsonl."""
+    options = [*TINY, "--optimizer", optimizer, "--label-noise", 0.1]
+    signal_at(13)
+    stopped = run_train(*options, "--out", "stopped")
+    assert stopped.code == 130
+    assert stopped.last["step"] == 13
+    signal_at(0)
+    resumed = run_train("--resume", "stopped", "--out", "stopped")
+    assert resumed.code == 0
+    assert "continuing after step 13 of 24" in resumed.out
+    assert_same_run(undisturbed(options), resumed)
+
+
+@pytest.mark.parametrize("at", [1, 8, 10, 23])
+def test_any_step_will_do(run_train, signal_at, undisturbed, at):
+    """The first, the last of an epoch, one with a line in metrics.jsonl, the last but one."""
+    signal_at(at, signal.SIGTERM)
+    assert run_train(*TINY, "--out", "stopped").code == 128 + signal.SIGTERM
+    signal_at(0)
+    assert_same_run(undisturbed(TINY), run_train(*TINY, "--resume", "auto", "--out", "stopped"))
+
+
+def test_a_run_with_crops_and_flips_resumes_bit_equal(run_train, signal_at, write_cifar, tmp_path):
+    """The random numbers of the augmentation continue where they were."""
+    write_cifar(tmp_path / "sets", per_file=40)
+    options = ["--data", "sets", "--skip-checksum", "--width", 2, "--epochs", 2, "--batch-size", 40]
+    whole = run_train(*options, "--out", "whole")
+    signal_at(7)
+    run_train(*options, "--out", "stopped")
+    signal_at(0)
+    assert_same_run(whole, run_train(*options, "--resume", "auto", "--out", "stopped"))
+
+
+def test_a_signal_stops_politely(run_train, signal_at):
+    signal_at(5)
+    run = run_train(*TINY, "--out", "stopped")
+    assert run.code == 130
+    assert run.json("heartbeat.json")["status"] == "interrupted"
+    assert "stopped by SIGINT after step 5 of 24; to go on: python " in run.out
+    assert run.out.endswith(" --resume stopped\n")
+    assert not (run.folder / "summary.json").exists()
+
+
+def test_a_signal_before_the_first_step(run_train, undisturbed, monkeypatch):
+    """It came while the data were loading: there is nothing to save, and the run later begins at step 0."""
+    load = train.load_for_training
+
+    def interrupted(options):
+        signal.raise_signal(signal.SIGINT)
+        return load(options)
+
+    monkeypatch.setattr(train, "load_for_training", interrupted)
+    assert run_train(*TINY, "--out", "stopped").code == 130
+    monkeypatch.setattr(train, "load_for_training", load)
+    assert_same_run(undisturbed(TINY), run_train("--resume", "auto", "--out", "stopped"))
+
+
+def start(folder, environment, *options):
+    """Start train.py in `folder` and return the process once it has trained for at least 30 steps."""
+    command = [sys.executable, str(SCRIPT), *LONG, "--out", "run", *options]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(command, cwd=folder, env=environment, **pipes)
+    metrics, deadline = folder / "run" / "metrics.jsonl", time.monotonic() + 120
+    while process.poll() is None and time.monotonic() < deadline:
+        if metrics.exists() and metrics.read_text().count("\n") >= 3:
+            break
+        time.sleep(0.01)
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_real_process_is_stopped_and_continued(run_train, tmp_path, one_thread, undisturbed, number):
+    process = start(tmp_path, one_thread)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    heartbeat = json.loads((tmp_path / "run" / "heartbeat.json").read_text())
+    if number == signal.SIGKILL:
+        assert process.returncode == -signal.SIGKILL
+        assert heartbeat["status"] == "running"
+    else:
+        assert process.returncode == 128 + number
+        assert heartbeat["status"] == "interrupted"
+        assert f"stopped by {number.name} after step" in out
+        assert err == ""
+    resumed = run_train("--resume", "run", "--out", "run")
+    assert resumed.code == 0
+    assert_same(undisturbed(LONG).last, resumed.last)
+
+
+@pytest.mark.long
+def test_many_kills_cost_nothing_but_time(tmp_path, one_thread, undisturbed):
+    """Kill a run again and again, at moments that differ; it still ends bit-equal."""
+    kills = 0
+    for round_ in range(200):
+        process = start(tmp_path, one_thread, "--resume", "auto")
+        try:
+            process.wait(timeout=0.002 * (round_ * 37 % 101))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            kills += 1
+        process.communicate()
+        if process.returncode == 0:
+            last = load_checkpoint(tmp_path / "run" / "checkpoints" / "last.pt")
+            assert_same(undisturbed(LONG).last, last)
+            for file in sorted((tmp_path / "run").rglob("*"), reverse=True):
+                file.rmdir() if file.is_dir() else file.unlink()
+            (tmp_path / "run").rmdir()
+    assert kills >= 100
+
+
+def test_auto_finds_the_unfinished_run_with_equal_options(run_train, signal_at):
+    signal_at(5)
+    stopped = run_train(*TINY)
+    signal_at(0)
+    other = run_train(*TINY, "--seed", 1, "--resume", "auto")
+    assert "no unfinished run with these options: starting anew" in other.out
+    resumed = run_train(*TINY, "--resume", "auto")
+    assert "continuing after step 5 of 24" in resumed.out
+    assert f"run        runs/cifar_optimizers/{stopped.folder.name}" in resumed.out
+    assert "starting anew" in run_train(*TINY, "--resume", "auto").out  # both are finished now
+
+
+def test_a_finished_run_is_left_alone(run_train):
+    first = run_train(*TINY, "--out", "run")
+    before = {path: path.read_bytes() for path in first.folder.rglob("*") if path.is_file()}
+    again = run_train(*TINY, "--out", "run", "--resume", "auto")
+    assert again.code == 0
+    assert again.out == f"run is finished; see {Path('run') / 'summary.json'}\n"
+    assert {path: path.read_bytes() for path in first.folder.rglob("*") if path.is_file()} == before
+
+
+def test_a_run_killed_between_its_last_step_and_its_summary(run_train):
+    first = run_train(*TINY, "--out", "run")
+    summary = first.json("summary.json")
+    (first.folder / "summary.json").unlink()
+    heartbeat = first.json("heartbeat.json") | {"status": "running"}
+    (first.folder / "heartbeat.json").write_text(json.dumps(heartbeat))
+    again = run_train("--resume", "run", "--out", "run")
+    assert again.code == 0
+    assert again.json("summary.json")["test_accuracy"] == summary["test_accuracy"]
+
+
+def test_a_write_that_fails_keeps_the_previous_checkpoint(run_train, undisturbed, monkeypatch):
+    saves = []
+    original = checkpoints.torch.save
+
+    def fill_the_disk(content, file):
+        if content["step"] == 16:
+            file.write(b"half")
+            raise OSError(28, "No space left on device")
+        saves.append(content["step"])
+        original(content, file)
+
+    monkeypatch.setattr(checkpoints.torch, "save", fill_the_disk)
+    run = run_train(*TINY, "--out", "run")
+    assert run.code == 1
+    assert "No space left on device; the checkpoint before it is untouched" in run.err
+    assert run.err.count("\n") == 1
+    assert run.last["step"] == 8
+    assert 8 in saves
+    monkeypatch.setattr(checkpoints.torch, "save", original)
+    assert_same_run(undisturbed(TINY), run_train("--resume", "auto", "--out", "run"))
+
+
+def test_an_option_that_differs_is_named(run_train, signal_at):
+    signal_at(5)
+    run_train(*TINY, "--out", "run")
+    signal_at(0)
+    run = run_train(*TINY, "--out", "run", "--resume", "auto", "--lr", 0.05)
+    assert run.code == 2
+    assert run.err == (
+        "error: --lr is 0.05 here but 0.1 in the run in run; leave it out to continue that run, "
+        "or start a new one with another --out\n"
+    )
+    assert run.last["step"] == 5
+    run = run_train("--resume", "run", "--out", "run", "--data", "digits")
+    assert run.err.startswith("error: --data is digits here but synthetic in the run in run; leave it out")
+
+
+def test_other_data_in_the_same_place_are_noticed(run_train, signal_at, write_cifar, tmp_path):
+    write_cifar(tmp_path / "sets", per_file=40)
+    options = ["--data", "sets", "--skip-checksum", "--width", 2, "--epochs", 2, "--batch-size", 40]
+    signal_at(3)
+    run_train(*options, "--out", "run")
+    signal_at(0)
+    write_cifar(tmp_path / "others", per_file=40, seed=1)
+    run = run_train("--resume", "run", "--out", "run", "--data", "others")
+    assert run.code == 2
+    assert run.err == "error: the images of --data others are not those that run began with\n"
+
+
+def test_a_run_of_another_version_is_refused(run_train, signal_at):
+    signal_at(5)
+    run = run_train(*TINY, "--out", "run")
+    signal_at(0)
+    config = run.json("config.json")
+    config["options"]["colour"] = "blue"
+    (run.folder / "config.json").write_text(json.dumps(config))
+    run = run_train("--resume", "run", "--out", "run")
+    assert run.code == 2
+    assert "was made by another version of this program" in run.err
+
+
+def test_a_damaged_checkpoint_is_refused_and_kept(run_train, signal_at):
+    signal_at(5)
+    run = run_train(*TINY, "--out", "run")
+    signal_at(0)
+    last = run.folder / "checkpoints" / "last.pt"
+    last.write_bytes(last.read_bytes()[:1000])
+    run = run_train("--resume", "run", "--out", "run")
+    assert run.code == 2
+    assert "cannot read checkpoint run/checkpoints/last.pt" in run.err
+    assert last.stat().st_size == 1000
+
+
+def test_a_run_that_is_being_written_is_not_touched(run_train, signal_at):
+    signal_at(5)
+    run = run_train(*TINY, "--out", "run")
+    signal_at(0)
+    with RunFolder(run.folder):
+        second = run_train("--resume", "run", "--out", "run")
+    assert second.code == 2
+    assert "another process is training in run" in second.err
+
+
+def test_the_commands_in_messages_work(run_train, signal_at, monkeypatch, one_thread):
+    """What an interrupted run tells its user to type does continue it."""
+    monkeypatch.setattr(sys, "argv", [str(SCRIPT)])
+    signal_at(5)
+    run = run_train(*TINY, "--out", "a folder with spaces")
+    command = run.out.splitlines()[-1].partition("to go on: ")[2]
+    words = shlex.split(command)
+    assert words[0] == "python"
+    done = subprocess.run(
+        [sys.executable, *words[1:]], env=one_thread, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert resume.status_of(run.folder) == "finished"
