@@ -32,7 +32,9 @@ TEXT = {
         "cifar_run": "{count} epochs at the peak",
         "cifar_share": "{count} epochs at {share:.0%}",
         "imagenet_run": "ImageNet stem, {count} epochs at the peak",
-        "source": "Source of the peak",
+        "peaks": "Peaks: {list}.",
+        "peak_of": "[{title}]({url}) for {chips}",
+        "list": (", ", "; "),
         "classes": "Classes",
         "signal": "Signal {signal}",
         "noise": "Share of wrong labels",
@@ -60,7 +62,9 @@ TEXT = {
         "cifar_run": "{count} 轮，按峰值",
         "cifar_share": "{count} 轮，按峰值的 {share:.0%}",
         "imagenet_run": "ImageNet stem，{count} 轮，按峰值",
-        "source": "峰值出处",
+        "peaks": "峰值的出处：{list}。",
+        "peak_of": "{chips} 取自 [{title}]({url})",
+        "list": ("、", "；"),
         "classes": "类别数",
         "signal": "信号 {signal}",
         "noise": "错误标签的比例",
@@ -127,21 +131,27 @@ def time_bounds(language: str) -> str:
     ]
     rows = []
     for chip in data["chips"]:
-        rate, source = chip["fp32_tflops"] * 1e12, data["sources"][chip["source"]]
+        rate = chip["fp32_tflops"] * 1e12
         times = [
             work["cifar"] / rate,
             EPOCHS * work["cifar"] / rate,
             EPOCHS * work["cifar"] / (SHARE * rate),
             EPOCHS * work["imagenet"] / rate,
         ]
-        name = (
-            f"{chip['name']} ({chip['gpu_cores']})"
-            if language == "en"
-            else f"{chip['name']}（{chip['gpu_cores']}）"
-        )
-        link = f"[{source['title']}]({source['url']})"
-        rows.append([name, f"{chip['fp32_tflops']:g}", *map(duration, times), link])
-    return table([*head, text["source"]], rows)
+        cores = f" ({chip['gpu_cores']})" if language == "en" else f"（{chip['gpu_cores']}）"
+        rows.append([chip["name"] + cores, f"{chip['fp32_tflops']:g}", *map(duration, times)])
+    return table(head, rows) + f"\n{peaks(data, language)}\n"
+
+
+def peaks(data: dict[str, Any], language: str) -> str:
+    """Return a sentence that says which source gives the peak of which chips."""
+    text = TEXT[language]
+    between_chips, between_sources = text["list"]
+    parts = []
+    for name, source in data["sources"].items():
+        chips = between_chips.join(chip["name"] for chip in data["chips"] if chip["source"] == name)
+        parts.append(text["peak_of"].format(chips=chips, **source))
+    return text["peaks"].format(list=between_sources.join(parts))
 
 
 def best_accuracy(language: str) -> str:

@@ -1,11 +1,6 @@
 #!/usr/bin/env bash
 # ci: no - network: downloads CIFAR, and the full network takes minutes to days
 
-# --8<-- [start:estimate]
-python examples/cifar_optimizers/train.py --data synthetic --image-size 32 \
-  --width 64 --batch-size 128 --max-steps 30
-# --8<-- [end:estimate]
-
 # --8<-- [start:ten-epochs]
 python examples/cifar_optimizers/train.py --data cifar10 --download --epochs 10
 # --8<-- [end:ten-epochs]
