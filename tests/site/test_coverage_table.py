@@ -49,6 +49,15 @@ def test_every_named_place_exists(item):
             assert anchor in anchors(page), f"{page}: no heading {anchor!r}"
 
 
+def test_every_text_is_there_in_both_languages_and_nothing_else():
+    # An unquoted comma in YAML's short form would cut a text and leave its rest as a key of its own.
+    for entry in [*SOURCES, *ENTRIES]:
+        texts = [entry[key] for key in ("name", "title", "about", "note") if key in entry]
+        texts += [place["title"] for place in entry.get("where", []) if "page" in place]
+        assert texts
+        assert all(text.keys() == {"en", "zh"} for text in texts), entry["id"]
+
+
 def test_only_open_items_may_lead_nowhere(table):
     assert {item["treatment"] for item in ENTRIES} <= table.TREATMENTS.keys()
     assert all(item["where"] for item in ENTRIES if item["treatment"] != "open")
