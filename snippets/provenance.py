@@ -22,11 +22,12 @@ def git_commit(folder: Path) -> str | None:
 
 def provenance() -> dict[str, Any]:
     """Return versions, machine, command line, commit and time of this process."""
+    macos, machine = platform.mac_ver()[0], platform.machine()
     return {
         "python": platform.python_version(),
         "torch": str(torch.__version__),
-        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "macos": platform.mac_ver()[0] or None,
+        "system": f"macOS {macos} {machine}" if macos else f"{platform.system()} {machine}",
+        "kernel": platform.release(),
         "cpu_threads": torch.get_num_threads(),
         "command": shlex.join(sys.orig_argv),
         "git_commit": git_commit(Path(__file__).parent),
