@@ -27,7 +27,7 @@ def describe(run: RunFolder, options: Options, data: ImageData, config: dict[str
     if options.data_fraction < 1:
         say(f"           that is {options.data_fraction:g} of the training images of each class")
     if options.label_noise > 0:
-        accuracy, loss = noise_floor(options.label_noise, data.classes)
+        accuracy, loss = noise_floor(options.label_noise, data.classes, data.label_smoothing)
         say(f"           {options.label_noise:g} of the training labels are wrong: a training accuracy above")
         say(f"           {accuracy:.1%} or a training loss below {loss:.3f} means memorising them")
     if data.best_accuracy is not None:
@@ -52,11 +52,10 @@ def conclude(run: RunFolder, options: Options, data: ImageData, state: TrainingS
     """Draw curves.png, write summary.json, and tell the result."""
     progress, result = state.progress, state.progress["result"]
     accuracy, best, seconds = result["test_accuracy"], progress["best_accuracy"], progress["seconds"]
-    limits = {"accuracy": data.best_accuracy, "loss": None}
-    if options.label_noise > 0:
-        limits["loss"] = noise_floor(options.label_noise, data.classes)[1]
+    _, floor = noise_floor(options.label_noise, data.classes, data.label_smoothing)
+    least_loss = floor if options.label_noise > 0 else None
     title = f"{data.name}, {options.optimizer}: {accuracy:.2%} of the held-out images right"
-    draw_curves(run.metrics_file, run.path / "curves.png", title, limits)
+    draw_curves(run.metrics_file, run.path / "curves.png", title, least_loss, data.best_accuracy)
     summary = {**result, "best_accuracy": best, "best_epoch": progress["best_epoch"], "seconds": seconds}
     replace_json(run.path / "summary.json", {**summary, "steps": state.step, "options": asdict(options)})
     run.beat("finished", step=state.step, eta_s=0.0)

@@ -26,14 +26,16 @@ def redraw_labels(
     return noisy
 
 
-def noise_floor(share: float, classes: int) -> tuple[float, float]:
+def noise_floor(share: float, classes: int, smoothing: float = 0.0) -> tuple[float, float]:
     """Return the best accuracy and the least cross-entropy (nats) that noisy labels allow on average.
 
-    A training loss below this floor means that the network has memorised wrong labels.
+    The least cross-entropy is the entropy of the label, given the image: with label smoothing, of the smoothed
+    one. A training loss below it means that the network has memorised wrong labels.
     """
-    if share == 0:
-        return 1.0, 0.0
-    return 1 - share, -(1 - share) * math.log(1 - share) - share * math.log(share / (classes - 1))
+    own = (1 - smoothing) * (1 - share) + smoothing / classes
+    other = (1 - own) / (classes - 1)
+    entropy = -sum(p * math.log(p) for p in [own] + [other] * (classes - 1) if p > 0)
+    return 1 - share, entropy
 
 
 # --8<-- [end:label_noise]

@@ -80,10 +80,24 @@ def test_templates_are_orthonormal_and_smooth():
 
 def test_generated_data_do_not_depend_on_the_seed():
     torch.manual_seed(1)
-    first = make_synthetic(8).fingerprint()
+    first = make_synthetic(8)
     torch.manual_seed(2)
-    assert make_synthetic(8).fingerprint() == first
-    assert make_synthetic(8).best_accuracy == best_accuracy(10, synthetic.SIGNAL)
+    again = make_synthetic(8)
+    assert torch.equal(again.train_images, first.train_images)
+    assert torch.equal(again.test_labels, first.test_labels)
+    assert again.best_accuracy == best_accuracy(10, synthetic.SIGNAL)
+
+
+def test_fingerprints_notice_other_data_but_not_another_machine():
+    digits, generated = load_digits(8), make_synthetic(8)
+    before = digits.fingerprint()
+    digits.test_images[3, 0, 5, 5] += 1
+    assert digits.fingerprint() != before
+    before = generated.fingerprint()
+    generated.train_images *= 1 + 1e-7  # another linear algebra library rounds differently
+    assert generated.fingerprint() == before
+    generated.train_labels[0] += 1
+    assert generated.fingerprint() != before
 
 
 def test_crops_are_shifts_filled_with_black():
@@ -169,6 +183,31 @@ def test_label_noise_depends_on_the_seed_alone():
 )
 def test_floors_of_noisy_labels(share, classes, accuracy, loss):
     assert noise_floor(share, classes) == (pytest.approx(accuracy), pytest.approx(loss, abs=6e-4))
+
+
+def test_the_floor_with_label_smoothing_is_what_pytorch_computes():
+    """Predict the true distribution of noisy labels, smoothed: no prediction has a lower expected loss."""
+    share, classes, smoothing = 0.3, 100, 0.1
+    own = (1 - smoothing) * (1 - share) + smoothing / classes
+    best = torch.full((1, classes), (1 - own) / (classes - 1))
+    best[0, 0] = own
+
+    def expected_loss(prediction):
+        losses = torch.stack(
+            [
+                torch.nn.functional.cross_entropy(
+                    prediction.log(), torch.tensor([label]), label_smoothing=smoothing
+                )
+                for label in range(classes)
+            ]
+        )
+        return ((1 - share) * losses[0] + share * losses[1:].mean()).item()
+
+    floor = noise_floor(share, classes, smoothing)[1]
+    assert expected_loss(best) == pytest.approx(floor, abs=1e-4)
+    for seed in range(5):
+        other = (best.log() + 0.2 * torch.randn(1, classes, generator=seeded(seed))).softmax(1)
+        assert expected_loss(other) > floor
 
 
 def test_data_fraction_is_taken_of_each_class():

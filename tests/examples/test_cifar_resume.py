@@ -18,7 +18,9 @@ from snippets.checkpoints import load_checkpoint
 from snippets.run_folder import RunFolder
 
 SCRIPT = Path(train.__file__)
-TINY = shlex.split("--data synthetic --image-size 8 --width 2 --data-fraction 0.1 --batch-size 50 --epochs 3")
+TINY = shlex.split(
+    "--device cpu --data synthetic --image-size 8 --width 2 --data-fraction 0.1 --batch-size 50 --epochs 3"
+)
 LONG = shlex.split(
     "--data synthetic --image-size 8 --width 4 --data-fraction 0.2 --batch-size 16 --epochs 8 --device cpu"
 )
@@ -98,7 +100,7 @@ def test_any_step_will_do(run_train, signal_at, undisturbed, at):
 def test_a_run_with_crops_and_flips_resumes_bit_equal(run_train, signal_at, write_cifar, tmp_path):
     """The random numbers of the augmentation continue where they were."""
     write_cifar(tmp_path / "sets", per_file=40)
-    options = ["--data", "sets", "--skip-checksum", "--width", 2, "--epochs", 2, "--batch-size", 40]
+    options = shlex.split("--device cpu --data sets --skip-checksum --width 2 --epochs 2 --batch-size 40")
     whole = run_train(*options, "--out", "whole")
     signal_at(7)
     run_train(*options, "--out", "stopped")
@@ -254,7 +256,7 @@ def test_an_option_that_differs_is_named(run_train, signal_at):
 
 def test_other_data_in_the_same_place_are_noticed(run_train, signal_at, write_cifar, tmp_path):
     write_cifar(tmp_path / "sets", per_file=40)
-    options = ["--data", "sets", "--skip-checksum", "--width", 2, "--epochs", 2, "--batch-size", 40]
+    options = shlex.split("--device cpu --data sets --skip-checksum --width 2 --epochs 2 --batch-size 40")
     signal_at(3)
     run_train(*options, "--out", "run")
     signal_at(0)

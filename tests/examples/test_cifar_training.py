@@ -20,7 +20,9 @@ from examples.cifar_optimizers.optimizers import OPTIMIZERS
 from snippets.checkpoints import load_checkpoint
 
 SCRIPT = Path(train.__file__)
-TINY = shlex.split("--data synthetic --image-size 8 --width 2 --data-fraction 0.1 --batch-size 50 --epochs 2")
+TINY = shlex.split(
+    "--device cpu --data synthetic --image-size 8 --width 2 --data-fraction 0.1 --batch-size 50 --epochs 2"
+)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +91,10 @@ def test_weights_of_a_run_work_elsewhere(default_run):
     from examples.cifar_optimizers.digits import load_digits
 
     _, accuracy = train.evaluate(model, load_digits(16))
-    assert accuracy == json.loads((folder / "summary.json").read_text())["best_accuracy"]
+    reported = json.loads((folder / "summary.json").read_text())["best_accuracy"]
+    assert accuracy == pytest.approx(
+        reported, abs=0.003
+    )  # equal on the CPU; elsewhere one digit may tip over
 
 
 def test_learning_reaches_the_known_optimum(run_train, monkeypatch):
