@@ -74,6 +74,8 @@ class RunFolder:
         except BlockingIOError:
             self.log_file.close()
             raise UsageError(f"another process is training in {path}; use another --out") from None
+        for leftover in [*path.glob(".*.tmp"), *path.glob("checkpoints/.*.tmp")]:
+            leftover.unlink()  # a process was killed while it wrote a file
         self.last_checkpoint = path / "checkpoints" / "last.pt"
         self.best_checkpoint = path / "checkpoints" / "best.pt"
         self.metrics_file = path / "metrics.jsonl"

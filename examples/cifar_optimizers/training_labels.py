@@ -29,8 +29,8 @@ def redraw_labels(
 def noise_floor(share: float, classes: int, smoothing: float = 0.0) -> tuple[float, float]:
     """Return the best accuracy and the least cross-entropy (nats) that noisy labels allow on average.
 
-    The least cross-entropy is the entropy of the label, given the image: with label smoothing, of the smoothed
-    one. A training loss below it means that the network has memorised wrong labels.
+    The least cross-entropy is the entropy of a label given its image (with label smoothing: a smoothed label).
+    A training loss below it means that the network has memorised wrong labels.
     """
     own = (1 - smoothing) * (1 - share) + smoothing / classes
     other = (1 - own) / (classes - 1)

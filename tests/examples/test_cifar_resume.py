@@ -15,7 +15,7 @@ from examples.cifar_optimizers import train
 from examples.cifar_optimizers.optimizers import OPTIMIZERS
 from snippets import checkpoints, resume
 from snippets.checkpoints import load_checkpoint
-from snippets.run_folder import RunFolder
+from snippets.run_folder import RunFolder, read_metrics
 
 SCRIPT = Path(train.__file__)
 TINY = shlex.split(
@@ -164,25 +164,48 @@ def test_a_real_process_is_stopped_and_continued(run_train, tmp_path, one_thread
     assert_same(undisturbed(LONG).last, resumed.last)
 
 
+# Imports everything once, then lets children train and kills them; a run that ends is put aside.
+KILLER = """
+import os, pathlib, random, signal, sys, time
+from examples.cifar_optimizers import train
+
+kills, ends, chance = 0, 0, random.Random(0)
+while kills < 300 or ends < 3:
+    child = os.fork()
+    if child == 0:
+        sys.stdout = open(os.devnull, "w")
+        os._exit(train.exit_with_one_line(train.main, [*sys.argv[1:], "--out", "run", "--resume", "auto"]))
+    deadline = time.monotonic() + chance.uniform(0, 0.8)
+    while time.monotonic() < deadline or kills >= 300:
+        if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            break
+        time.sleep(0.001)
+    os.kill(child, signal.SIGKILL)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status == 0:
+        pathlib.Path("run").rename(f"end{ends}")
+        ends += 1
+    elif status == -signal.SIGKILL:
+        kills += 1
+    else:
+        sys.exit(f"a child ended with {status}")
+"""
+
+
 @pytest.mark.long
-def test_many_kills_cost_nothing_but_time(tmp_path, one_thread, undisturbed):
-    """Kill a run again and again, at moments that differ; it still ends bit-equal."""
-    kills = 0
-    for round_ in range(200):
-        process = start(tmp_path, one_thread, "--resume", "auto")
-        try:
-            process.wait(timeout=0.002 * (round_ * 37 % 101))
-        except subprocess.TimeoutExpired:
-            process.kill()
-            kills += 1
-        process.communicate()
-        if process.returncode == 0:
-            last = load_checkpoint(tmp_path / "run" / "checkpoints" / "last.pt")
-            assert_same(undisturbed(LONG).last, last)
-            for file in sorted((tmp_path / "run").rglob("*"), reverse=True):
-                file.rmdir() if file.is_dir() else file.unlink()
-            (tmp_path / "run").rmdir()
-    assert kills >= 100
+@pytest.mark.timeout(1800)
+def test_hundreds_of_kills_cost_nothing_but_time(tmp_path, one_thread, undisturbed):
+    """Killed at random moments and continued each time, runs still end bit-equal."""
+    command = [sys.executable, "-c", KILLER, *LONG]
+    done = subprocess.run(command, cwd=tmp_path, env=one_thread, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    ends = list(tmp_path.glob("end*"))
+    assert len(ends) >= 3
+    for folder in ends:
+        assert_same(load_checkpoint(folder / "checkpoints" / "last.pt"), undisturbed(LONG).last)
+        assert not list(folder.rglob("*.tmp"))
+        steps = [line["step"] for line in read_metrics(folder / "metrics.jsonl")]
+        assert steps == [line["step"] for line in undisturbed(LONG).metrics]
 
 
 def test_auto_finds_the_unfinished_run_with_equal_options(run_train, signal_at):

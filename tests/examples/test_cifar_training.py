@@ -92,9 +92,7 @@ def test_weights_of_a_run_work_elsewhere(default_run):
 
     _, accuracy = train.evaluate(model, load_digits(16))
     reported = json.loads((folder / "summary.json").read_text())["best_accuracy"]
-    assert accuracy == pytest.approx(
-        reported, abs=0.003
-    )  # equal on the CPU; elsewhere one digit may tip over
+    assert accuracy == pytest.approx(reported, abs=0.003)  # elsewhere one digit may tip over
 
 
 def test_learning_reaches_the_known_optimum(run_train, monkeypatch):

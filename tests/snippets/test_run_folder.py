@@ -64,6 +64,15 @@ def test_two_processes_cannot_train_in_one_folder(tmp_path):
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # the lock is gone
 
 
+def test_leftovers_of_a_killed_process_are_removed(tmp_path):
+    (tmp_path / "checkpoints").mkdir()
+    leftovers = [tmp_path / ".heartbeat.json.123.tmp", tmp_path / "checkpoints" / ".last.pt.123.tmp"]
+    for path in leftovers:
+        path.write_bytes(b"half")
+    RunFolder(tmp_path).log_file.close()
+    assert not any(path.exists() for path in leftovers)
+
+
 def test_lines_reach_the_terminal_and_the_log(tmp_path, capsys):
     with RunFolder(tmp_path) as run:
         run.say("epoch 1")
