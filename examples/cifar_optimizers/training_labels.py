@@ -29,7 +29,7 @@ def redraw_labels(
 def noise_floor(share: float, classes: int, smoothing: float = 0.0) -> tuple[float, float]:
     """Return the best accuracy and the least cross-entropy (nats) that noisy labels allow on average.
 
-    The least cross-entropy is the entropy of a label given its image (with label smoothing: a smoothed label).
+    The least cross-entropy is the entropy of a label given its image; `smoothing` is label smoothing.
     A training loss below it means that the network has memorised wrong labels.
     """
     own = (1 - smoothing) * (1 - share) + smoothing / classes
