@@ -83,7 +83,9 @@ class RunFolder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is not None:
+            self.fail(error)
         self.log_file.close()
 
     def write_config(self, config: dict[str, Any]) -> None:

@@ -222,6 +222,7 @@ def set_up(choice: RunChoice, options: Options) -> Training:
     """
     device, reason = pick_device(options.device)
     data = load_for_training(options)
+    fingerprint, data = data.fingerprint(), data.to(device)
     steps_per_epoch = len(data.train_labels) // options.batch_size
     total_steps = min(options.epochs * steps_per_epoch, options.max_steps or sys.maxsize)
     checkpoint = load_checkpoint(choice.checkpoint) if choice.checkpoint else None
@@ -233,10 +234,10 @@ def set_up(choice: RunChoice, options: Options) -> Training:
         "parameters": parameter_count(state.model),
         "steps_per_epoch": steps_per_epoch,
         "total_steps": total_steps,
-        "data_crc32": data.fingerprint(),
+        "data_crc32": fingerprint,
         "provenance": provenance(),
     }
-    if choice.config is not None and choice.config.get("data_crc32") != config["data_crc32"]:
+    if choice.config is not None and choice.config.get("data_crc32") != fingerprint:
         raise UsageError(f"the images of --data {options.data} are not those that {choice.folder} began with")
     run = RunFolder(new_folder(choice.folder, SYSTEM) if choice.config is None else choice.folder)
     if choice.config is None:
@@ -244,7 +245,7 @@ def set_up(choice: RunChoice, options: Options) -> Training:
     elif checkpoint is not None:
         state.restore(checkpoint)
     run.forget_metrics_after(state.step)
-    return Training(options, data.to(device), run, state, config, steps_per_epoch, total_steps)
+    return Training(options, data, run, state, config, steps_per_epoch, total_steps)
 
 
 def run_to_end(training: Training, stop: StopSignals) -> int:
@@ -277,18 +278,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         if choice.finished:
             print(f"{choice.folder} is finished; see {choice.folder / 'summary.json'}")
             return 0
-        training = set_up(choice, options)
-        with training.run as run:
-            try:
+        try:
+            training = set_up(choice, options)
+            with training.run:
                 return run_to_end(training, stop)
-            except BaseException as error:
-                run.fail(error)
-                if is_out_of_memory(error):
-                    raise RunError(
-                        f"out of memory on {training.state.device}; lower --batch-size "
-                        f"(it is {options.batch_size}) or --width (it is {options.width})"
-                    ) from error
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
                 raise
+            sizes = f"--batch-size (it is {options.batch_size}) or --width (it is {options.width})"
+            raise RunError(f"out of memory; lower {sizes}") from error
 
 
 if __name__ == "__main__":

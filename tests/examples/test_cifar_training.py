@@ -233,8 +233,16 @@ def test_out_of_memory_names_the_flags(run_train, monkeypatch):
     monkeypatch.setattr(train, "training_step", lambda state, data, indices: torch.empty(1 << 60))
     run = run_train(*TINY)
     assert run.code == 1
-    assert run.err == "error: out of memory on cpu; lower --batch-size (it is 50) or --width (it is 2)\n"
+    assert run.err == "error: out of memory; lower --batch-size (it is 50) or --width (it is 2)\n"
     assert run.json("heartbeat.json")["status"] == "failed"
+
+
+def test_out_of_memory_before_the_first_step(run_train, monkeypatch, tmp_path):
+    monkeypatch.setattr(train, "begin", lambda *arguments: torch.empty(1 << 60))
+    run = run_train(*TINY)
+    assert run.code == 1
+    assert run.err.startswith("error: out of memory; lower --batch-size")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_defect_of_the_program_keeps_its_traceback(run_train, monkeypatch, tmp_path):

@@ -103,8 +103,9 @@ def test_heartbeat_has_all_fields_and_is_not_written_too_often(tmp_path, monkeyp
     ("error", "status"), [(ValueError("lost"), "failed"), (KeyboardInterrupt(), "interrupted")]
 )
 def test_a_failure_is_left_in_the_heartbeat(tmp_path, error, status):
-    with RunFolder(tmp_path) as run:
-        run.fail(error)
+    with pytest.raises(type(error)), RunFolder(tmp_path) as run:
+        run.beat("running")
+        raise error
     heartbeat = read_json(tmp_path / "heartbeat.json")
     assert heartbeat["status"] == status
     assert heartbeat["error"].startswith(type(error).__name__)
