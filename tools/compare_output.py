@@ -10,7 +10,6 @@ import re
 from itertools import zip_longest
 
 _MASKS = (
-    (re.compile(r"\b(Linux|Darwin) \d\S*"), r"\1 N"),  # the kernel's release
     (re.compile(r"(?<![\w.])(?:~|\.{1,2})?/[\w./+@~-]+"), "PATH"),
     (re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b"), "HASH"),
     (re.compile(r"(?<![A-Za-z_\d])[-+]?\d+(?:[.,:]\d+)*(?:e[-+]?\d+)?"), "N"),

@@ -264,7 +264,9 @@ def compare_rendered(expected: list[str], html: str) -> list[str]:
         if have is None:
             return [f"code block {number} is missing: {want[:80]!r}"]
         if want != have:
-            return [f"code block {number} shows {have[:80]!r}, expected {want[:80]!r}"]
+            lines = zip_longest(want.splitlines(), have.splitlines())
+            expected_line, shown = next(pair for pair in lines if pair[0] != pair[1])
+            return [f"code block {number} shows the line {shown!r}, expected {expected_line!r}"]
     return []
 
 

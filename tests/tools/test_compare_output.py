@@ -15,7 +15,6 @@ from tools.compare_output import compare, mask
         ("python: /usr/bin/python3.11", "python: ~/mps-handbook/.venv/bin/python"),
         ("commit 42e9d4d2d985", "commit e26aa3ee"),
         ("loss -0.5", "loss 0.5"),
-        ("Linux 6.8.0-49-generic x86_64", "Linux 6.11.0-1018-azure x86_64"),
         ("time 10:15:02", "time 9:01"),
     ],
 )
