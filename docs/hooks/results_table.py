@@ -38,6 +38,7 @@ TEXT = {
         "classes": "Classes",
         "signal": "Signal {signal}",
         "noise": "Share of wrong labels",
+        "smoothing": "Label smoothing",
         "accuracy": "Highest accuracy on such labels",
         "cross_entropy": "Lowest cross-entropy on them, nats",
         "what": "Run",
@@ -68,6 +69,7 @@ TEXT = {
         "classes": "类别数",
         "signal": "信号 {signal}",
         "noise": "错误标签的比例",
+        "smoothing": "标签平滑",
         "accuracy": "在这样的标签上，准确率的上限",
         "cross_entropy": "交叉熵的下限，nat",
         "what": "运行",
@@ -165,11 +167,15 @@ def best_accuracy(language: str) -> str:
 def noise_floors(language: str) -> str:
     """Return what wrong labels allow at best."""
     text, data = TEXT[language], load("known_optimum")["noise_floor"]
-    rows = [
-        [f"{row['share']:.0%}", str(row["classes"]), f"{row['accuracy']:.0%}", f"{row['cross_entropy']:.4f}"]
-        for row in data
-    ]
-    return table([text["noise"], text["classes"], text["accuracy"], text["cross_entropy"]], rows)
+    columns = {
+        "noise": lambda row: f"{row['share']:.0%}",
+        "classes": lambda row: str(row["classes"]),
+        "smoothing": lambda row: f"{row['smoothing']:g}",
+        "accuracy": lambda row: f"{row['accuracy']:.0%}",
+        "cross_entropy": lambda row: f"{row['cross_entropy']:.4f}",
+    }
+    rows = [[cell(row) for cell in columns.values()] for row in data]
+    return table([text[name] for name in columns], rows)
 
 
 def cifar_digits(language: str) -> str:

@@ -109,7 +109,7 @@ def test_noise_floors():
     rows = read("known_optimum")["noise_floor"]
     assert rows
     for row in rows:
-        accuracy, cross_entropy = noise_floor(row["share"], row["classes"])
+        accuracy, cross_entropy = noise_floor(row["share"], row["classes"], row["smoothing"])
         assert accuracy == pytest.approx(row["accuracy"])
         assert cross_entropy == pytest.approx(row["cross_entropy"], abs=5e-5)
 
