@@ -46,6 +46,7 @@ def render(language: str) -> str:
             treatment = TREATMENTS[item["treatment"]][language]
             if "note" in item:
                 treatment += SEPARATORS[language] + item["note"][language]
-            rows.append(f"| {item['id']} | {item['name'][language]} | {treatment} | {where} |")
+            number = f"<span class='item-id'>{item['id']}</span>"
+            rows.append(f"| {number} | {item['name'][language]} | {treatment} | {where} |")
         parts.append("\n".join(rows) + "\n")
     return "\n".join(parts)

@@ -135,6 +135,19 @@ def test_colour_scheme_is_shared_by_both_languages(page, site_url):
     assert page.locator("body").get_attribute("data-md-color-scheme") == "slate"
 
 
+def test_the_404_page_speaks_both_languages_and_loads_from_any_address(page, site_url):
+    page.goto(f"{site_url}404.html", wait_until="networkidle")
+    assert page.problems == []
+    text = page.locator("article").inner_text()
+    assert "Page not found" in text
+    assert "找不到页面" in text
+    assert page.locator("article a").evaluate_all("links => links.map(link => link.href)") == [
+        site_url,
+        f"{site_url}zh/",
+    ]
+    assert page.evaluate("getComputedStyle(document.querySelector('.md-header')).position") == "sticky"
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("language", ["", "zh/"])
 def test_no_accessibility_violation(browser, site_url, language, scheme):

@@ -73,7 +73,7 @@ def test_what_is_built_names_a_page():
 def test_the_table_shows_every_item_once(table, language):
     rendered = table.render(language)
     for item in ENTRIES:
-        assert rendered.count(f"| {item['id']} | {item['name'][language]} |") == 1
+        assert rendered.count(f">{item['id']}</span> | {item['name'][language]} |") == 1
     assert all(f"{{ #source-{source['id']} }}" in rendered for source in SOURCES)
 
 
