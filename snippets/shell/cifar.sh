@@ -14,7 +14,7 @@ python examples/cifar_optimizers/train.py --label-noise 0.2
 # --8<-- [end:wrong-labels]
 
 # --8<-- [start:force-cpu]
-python examples/cifar_optimizers/train.py --device cpu
+python examples/cifar_optimizers/train.py --device cpu --quick
 # --8<-- [end:force-cpu]
 
 # --8<-- [start:named-folder]
