@@ -76,6 +76,7 @@ METAL = """
 def repository(plant, tmp_path):
     """Return a small repository with one source, one page that shows all of it, and its test."""
     shutil.copy(ROOT / "pyproject.toml", tmp_path)  # the real settings of coverage
+    plant("snippets/__init__.py", "")
     plant("snippets/a.py", SOURCE)
     plant("docs/en/p.md", PAGE)
     plant("tests.py", TESTS)
