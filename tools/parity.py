@@ -1,8 +1,8 @@
 """Check that the English and the Chinese pages are equals, and record which Chinese pages are reviewed.
 
-    python tools/parity.py                              compare all pages; exit 1 when anything differs
-    python tools/parity.py stale                        list Chinese pages whose English page changed; exit 0
-    python tools/parity.py synced start/check-setup.md  after review: stamp the Chinese page
+    python -m tools.parity                              compare all pages; exit 1 when anything differs
+    python -m tools.parity stale                        list Chinese pages whose English page changed; exit 0
+    python -m tools.parity synced start/check-setup.md  after review: stamp the Chinese page
 
 Compared are: the page lists; front matter keys; headings (level and explicit id); per section fences,
 includes, table markers, admonitions, content tabs, tables, links, images, formulas and footnotes; the numbers
@@ -19,8 +19,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tools.bilingual_texts import Twin, data_texts, twins
 from tools.chinese_prose import untranslated

@@ -1,6 +1,6 @@
 """Check Chinese texts against docs/data/glossary.yaml.
 
-    python tools/terms.py      one line per defect; exit 1 when there is one
+    python -m tools.terms      one line per defect; exit 1 when there is one
 
 Three rules. Nothing in a Chinese text is a translation that the glossary forbids. A term that the glossary
 keeps (`keep`, such as Adam) and that stands on an English page stands on its Chinese page in Latin letters.
@@ -18,8 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tools.bilingual_texts import data_texts, twins
 from tools.chinese_prose import own_words

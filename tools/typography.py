@@ -1,6 +1,6 @@
 """Check the typography of Chinese texts: spaces around Latin words, full-width marks, unbroken lines.
 
-    python tools/typography.py      one line per defect, with the suggested text; exit 1 when there is one
+    python -m tools.typography      one line per defect, with the suggested text; exit 1 when there is one
 
 AutoCorrect finds most; the rules below add what it leaves alone. Code, front matter (except `description`),
 ids, link targets, HTML and the markers that hooks replace are not looked at.
@@ -17,8 +17,6 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 import autocorrect_py
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tools.bilingual_texts import data_texts, twins
 from tools.page_reader import BREAK, CODE_PLANE, EXTERNAL, OBJECT, Page, read_markdown
