@@ -10,6 +10,7 @@ import re
 from itertools import zip_longest
 
 _MASKS = (
+    (re.compile(r"\d{4}-\d\d-\d\d[_T ]\d\d[-:]\d\d[-:]\d\d"), "TIME"),  # names of run folders
     (re.compile(r"(?<![\w.])(?:~|\.{1,2})?/[\w./+@~-]+"), "PATH"),
     (re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b"), "HASH"),
     (re.compile(r"(?<![A-Za-z_\d])[-+]?\d+(?:[.,:]\d+)*(?:e[-+]?\d+)?"), "N"),

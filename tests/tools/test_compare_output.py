@@ -11,7 +11,10 @@ from tools.compare_output import compare, mask
         ("epoch 1 | loss 2.30 | 1,021 images/s", "epoch 1 | loss 1.9e-01 |  17 images/s"),
         ("took 3.2 s", "took 2 min"),
         ("saved 92 kB", "saved 1.2 MB"),
-        ("run in runs/cifar_optimizers/20261120-101500", "run in runs/cifar_optimizers/20270101-000000"),
+        (
+            "run in runs/cifar_optimizers/2026-11-20_11-10-15",
+            "run in runs/cifar_optimizers/2027-01-02_09-08-07",
+        ),
         ("python: /usr/bin/python3.11", "python: ~/mps-handbook/.venv/bin/python"),
         ("commit 42e9d4d2d985", "commit e26aa3ee"),
         ("loss -0.5", "loss 0.5"),
