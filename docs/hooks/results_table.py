@@ -16,6 +16,7 @@ CLAIM = {"chip": "M2", "seconds": 90}  # the source guide's time per epoch
 
 TEXT = {
     "en": {
+        "quantity": "Quantity",
         "stem": "First layers",
         "parameters": "Parameters",
         "weights": "Weights",
@@ -47,6 +48,7 @@ TEXT = {
         "provenance": "{machine}; PyTorch {torch}, Python {python}; {date}. Made by `{command}`.",
     },
     "zh": {
+        "quantity": "数量",
         "stem": "最前面几层",
         "parameters": "参数量",
         "weights": "权重",
@@ -119,7 +121,7 @@ def networks(language: str) -> str:
         text["kept"]: lambda n: f"{n['kept_bytes'] / 1e6:.0f} MB",
         text["claim"].format(**CLAIM): claim,
     }
-    head = ["", *(network["name"][language] for network in pair)]
+    head = [text["quantity"], *(network["name"][language] for network in pair)]
     return table(head, [[name, *map(cell, pair)] for name, cell in rows.items()])
 
 
