@@ -7,6 +7,7 @@ and REPO_URL (turns on the edit and source links). Both may be missing.
 """
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -61,7 +62,10 @@ def build(site_dir: Path, strict: bool = True, site_url: str | None = None, quie
 
 
 def finish(site_dir: Path, address: str) -> None:
-    """Keep one bilingual 404 page and one robots.txt, at the root, where servers look for them."""
+    """Keep one bilingual 404 page and one robots.txt, at the root, where servers look for them.
+
+    The search index is written again as UTF-8: the theme writes each Chinese character as six.
+    """
     (site_dir / "zh" / "404.html").unlink()
     for folder in (site_dir, site_dir / "zh"):
         for unwanted in (
@@ -73,6 +77,9 @@ def finish(site_dir: Path, address: str) -> None:
                 shutil.rmtree(path)
             else:
                 path.unlink(missing_ok=True)
+        index = folder / "search" / "search_index.json"
+        content = json.loads(index.read_text(encoding="utf-8"))
+        index.write_text(json.dumps(content, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
     sitemaps = "".join(f"Sitemap: {address}{folder}sitemap.xml\n" for folder in LANGUAGES.values())
     (site_dir / "robots.txt").write_text(f"User-agent: *\nAllow: /\n\n{sitemaps}", encoding="utf-8")
 
