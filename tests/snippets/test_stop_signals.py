@@ -18,6 +18,15 @@ def test_the_first_signal_is_only_noted(number):
     assert signal.getsignal(number) is before
 
 
+@pytest.fixture
+def interruptible():
+    """Let SIGINT raise KeyboardInterrupt, which it does not in a job that was started in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_a_second_ctrl_c_interrupts():
     with StopSignals() as stop, pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
