@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Threads of GNU OpenMP spin while they wait. That is fast on idle cores and ruinous on busy ones: of two
 # trainings at once on two cores, each took 137 s, and 5.5 s with sleeping threads. Alone, sleeping costs a
-# factor of about 2.3 (3.6 s against 8.3 s). Tests choose the bounded time. PyTorch reads the variable when it is
-# loaded, also in the programs that tests start.
+# factor of about 2.3 (3.6 s against 8.3 s). Tests choose the bounded time. PyTorch reads the variable when it
+# is loaded, also in the programs that tests start.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
