@@ -3,12 +3,13 @@
 import functools
 import http.server
 import os
-import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tools.lighthouse import system_browser
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -61,10 +62,7 @@ def site_url(served_site: tuple[Path, str]) -> str:
 def browser() -> Iterator[object]:
     """Start headless Chromium: the system's, or Playwright's own. Skips, aloud, where there is none."""
     playwright = pytest.importorskip("playwright.sync_api")
-    system = next(
-        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))),
-        None,
-    )
+    system = system_browser()
     with playwright.sync_playwright() as driver:
         if system is None and not Path(driver.chromium.executable_path).exists():
             pytest.skip(

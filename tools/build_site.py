@@ -9,7 +9,6 @@ and REPO_URL (turns on the edit and source links). Both may be missing.
 import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -68,15 +67,7 @@ def finish(site_dir: Path, address: str) -> None:
     """
     (site_dir / "zh" / "404.html").unlink()
     for folder in (site_dir, site_dir / "zh"):
-        for unwanted in (
-            "en",
-            "sitemap.xml.gz",
-        ):  # .gz carries the build time: no two builds are equal
-            path = folder / unwanted
-            if path.is_dir():
-                shutil.rmtree(path)
-            else:
-                path.unlink(missing_ok=True)
+        (folder / "sitemap.xml.gz").unlink()  # carries the time of the build: no two builds would be equal
         index = folder / "search" / "search_index.json"
         content = json.loads(index.read_text(encoding="utf-8"))
         index.write_text(json.dumps(content, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")

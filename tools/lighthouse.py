@@ -44,12 +44,17 @@ class Audit:
         return f"{self.form:<8}{scores}  {self.bytes / 1024:.0f} KiB  {self.url}{failed}"
 
 
+def system_browser() -> str | None:
+    """Return the path of the system's Chromium, None where there is none."""
+    return next((path for name in BROWSERS if (path := shutil.which(name))), None)
+
+
 def install() -> Path:
     """Install Lighthouse unless it is there; return its program. Raises LighthouseMissing."""
     program = FOLDER / "node_modules" / "lighthouse" / "cli" / "index.js"
     if not shutil.which("node") or not shutil.which("npm"):
         raise LighthouseMissing("Lighthouse needs Node and npm")
-    if not any(shutil.which(name) for name in BROWSERS):
+    if system_browser() is None:
         raise LighthouseMissing("Lighthouse needs Chromium")
     if not program.exists():
         FOLDER.mkdir(parents=True, exist_ok=True)
@@ -68,8 +73,9 @@ def audit(url: str, form: str) -> Audit:
     sandbox = " --no-sandbox" if hasattr(os, "geteuid") and os.geteuid() == 0 else ""
     command = ["node", str(program), url, "--quiet", "--output=json", f"--chrome-flags={FLAGS}{sandbox}"]
     command += ["--preset=desktop"] if form == "desktop" else []
-    browser = next(path for name in BROWSERS if (path := shutil.which(name)))
-    done = subprocess.run(command, env=os.environ | {"CHROME_PATH": browser}, capture_output=True, check=True)
+    done = subprocess.run(
+        command, env=os.environ | {"CHROME_PATH": system_browser()}, capture_output=True, check=True
+    )
     report = json.loads(done.stdout)
     failed = [
         reference["id"]
