@@ -45,12 +45,10 @@ def why_not_on_mps(name: str) -> str | None:
     """Return what keeps this PyTorch and this macOS from training in `name` on MPS, or None."""
     if name == "fp32":
         return None
-    if (
-        name == "fp16"
-    ):  # autocast takes float16 since 2.5, but training without a scaler loses small gradients
+    if name == "fp16":  # autocast took it in 2.5 already, but small gradients vanish without a scaler
         return None if torch.__version__ >= (2, 8) else "needs PyTorch 2.8 on MPS for the GradScaler"
-    if torch.__version__ < (2, 6):
-        return "needs PyTorch 2.6 on MPS; 2.5 only warns, and computes in float32"
+    if torch.__version__ < (2, 6):  # 2.5 warns and computes in float32; 2.0 to 2.4 raise
+        return "needs PyTorch 2.6 on MPS"
     macos = platform.mac_ver()[0]  # empty on other systems
     if macos and int(macos.split(".")[0]) < 14:
         return "needs macOS 14 on MPS"
