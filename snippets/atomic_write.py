@@ -8,11 +8,13 @@ from typing import Any, BinaryIO
 
 
 # --8<-- [start:replace_file]
-def replace_file(path: Path, write: Callable[[BinaryIO], Any]) -> None:
+def replace_file(path: Path, write: Callable[[BinaryIO], Any], keep_as: Path | None = None) -> None:
     """Let `write` fill a temporary file next to `path`, then rename it to `path`.
 
     The data is on the disk before the rename, and the rename is atomic. When `write` fails or the process
-    dies, `path` is as it was. Raises whatever `write` raises, and OSError (a full disk, for example).
+    dies, `path` is as it was. With `keep_as`, the old file takes that name; who dies between the two renames
+    leaves the old file there and none at `path`. Raises whatever `write` raises, and OSError (a full disk,
+    for example).
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -20,6 +22,8 @@ def replace_file(path: Path, write: Callable[[BinaryIO], Any]) -> None:
             write(file)
             file.flush()
             os.fsync(file.fileno())
+        if keep_as is not None:
+            path.replace(keep_as)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)  # there only if something failed

@@ -1,5 +1,7 @@
 """Checkpoints: everything that a run needs to continue as if it had never stopped."""
 
+import pickle
+import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,15 @@ from torch import nn
 
 from snippets.atomic_write import replace_file
 from snippets.errors import RunError, UsageError
+from snippets.memory import is_out_of_memory
 from snippets.seeds import random_states, restore_random_states
+
+FORMAT = 1  # to be raised when the content of a checkpoint changes
+
+
+def no_scaler() -> torch.amp.GradScaler:
+    """Return a gradient scaler that does nothing: only training in fp16 needs one."""
+    return torch.amp.GradScaler("cpu", enabled=False)
 
 
 # --8<-- [start:training_state]
@@ -23,6 +33,7 @@ class TrainingState:
     device: torch.device
     step: int = 0
     progress: dict[str, Any] = field(default_factory=dict)  # plain numbers: sums so far, best result, seconds
+    scaler: torch.amp.GradScaler = field(default_factory=no_scaler)
 
     def capture(self) -> dict[str, Any]:
         """Return the state as tensors and plain types."""
@@ -30,55 +41,175 @@ class TrainingState:
             "model": self.model.state_dict(),
             "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
             "schedulers": [scheduler.state_dict() for scheduler in self.schedulers],
+            "scaler": self.scaler.state_dict(),  # {} when it is not enabled
             "random_states": random_states(self.device),
             "step": self.step,
             "progress": self.progress,
         }
 
     def restore(self, captured: dict[str, Any]) -> None:
-        """Go back to what `capture` returned, whichever device that was on."""
+        """Go back to what `capture` returned, whichever device that was on.
+
+        Raises UsageError, and changes nothing, when the state is of another network, optimizer or precision.
+        """
+        self.check(captured)
         self.model.load_state_dict(captured["model"])
         for optimizer, saved in zip(self.optimizers, captured["optimizers"], strict=True):
             optimizer.load_state_dict(saved)
         for scheduler, saved in zip(self.schedulers, captured["schedulers"], strict=True):
             scheduler.load_state_dict(saved)
+        if self.scaler.is_enabled():
+            self.scaler.load_state_dict(captured["scaler"])
         restore_random_states(captured["random_states"], self.device)
         self.step = captured["step"]
         self.progress = captured["progress"]
 
+    # --8<-- [end:training_state]
+    def check(self, captured: dict[str, Any]) -> None:
+        """Raise UsageError, with what to do, when `captured` is not the state of such a training."""
+        check_weights(self.model, captured["model"])
+        if self.scaler.is_enabled() != bool(captured["scaler"]):
+            other = "in fp16" if captured["scaler"] else "without fp16"
+            raise UsageError(f"the checkpoint is of a run {other}, this one is not; use the same --precision")
+        saved = [[len(group["params"]) for group in part["param_groups"]] for part in captured["optimizers"]]
+        if saved != [[len(group["params"]) for group in part.param_groups] for part in self.optimizers]:
+            raise UsageError("the checkpoint is of a run with another optimizer; use the same one")
 
-# --8<-- [end:training_state]
+
+def check_weights(model: nn.Module, saved: dict[str, torch.Tensor]) -> None:
+    """Raise UsageError when the weights `saved` have other names or shapes than those of `model`."""
+    own = model.state_dict()
+    if differing := sorted(own.keys() ^ saved.keys()):
+        owner = "this network" if differing[0] in own else "the checkpoint"
+        raise UsageError(
+            f"the checkpoint is of another network: only {owner} has {differing[0]}; "
+            "use the options that the checkpoint was made with"
+        )
+    for name, weights in own.items():
+        if weights.shape != saved[name].shape:
+            raise UsageError(
+                f"the checkpoint is of a network of another size: {name} is {tuple(saved[name].shape)} there "
+                f"and {tuple(weights.shape)} here; use the options that the checkpoint was made with"
+            )
+
+
 # --8<-- [start:save_checkpoint]
-def save_checkpoint(path: Path, state: TrainingState, config: dict[str, Any]) -> None:
-    """Replace the checkpoint at `path`; if that fails, the previous one is intact. Raises RunError."""
-    content = state.capture() | {"config": config}
+def save_checkpoint(
+    path: Path, state: TrainingState, config: dict[str, Any], keep_previous: bool = False
+) -> None:
+    """Replace the checkpoint at `path`; if that fails, the previous one is intact.
+
+    With `keep_previous` it stays next to the new one as previous.pt. `config["system"]` should name the
+    program that can continue from here. Raises RunError.
+    """
+    content = {"format": FORMAT, "config": config} | state.capture()
+    keep_as = path.with_name("previous.pt") if keep_previous and is_whole(path) else None
     try:
-        replace_file(path, lambda file: torch.save(content, file))
-    except (OSError, RuntimeError) as error:  # torch.save turns some failed writes into RuntimeError
-        raise RunError(f"cannot write {path}: {error}; the checkpoint before it is untouched") from error
+        replace_file(path, lambda file: torch.save(content, file), keep_as)
+    except (OSError, RuntimeError) as error:
+        # After a failed write torch.save raises another error; the one that names the cause is its context.
+        cause = error.__context__ if isinstance(error.__context__, OSError) else error
+        reason = (getattr(cause, "strerror", None) or str(cause)).splitlines()[0]
+        raise RunError(
+            f"cannot write {path}: {reason}; the checkpoint before it is untouched: "
+            "remove the cause, then continue with --resume"
+        ) from error
 
 
 # --8<-- [end:save_checkpoint]
+class DamagedCheckpoint(UsageError):
+    """A checkpoint that is missing, cut off or altered: an older one may do instead."""
+
+
+# --8<-- [start:is_whole]
+def is_whole(path: Path) -> bool:
+    """Return whether `path` is a zip archive in which every part has its CRC-32, as torch.save writes them.
+
+    `torch.load` does not compare them: most flipped bits would load without an error, as other numbers.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.testzip() is None
+    except Exception:  # a damaged archive can raise almost anything
+        return False
+
+
+# --8<-- [end:is_whole]
 # --8<-- [start:load_checkpoint]
-def load_checkpoint(path: Path) -> dict[str, Any]:
+def load_checkpoint(path: Path, system: str | None = None) -> dict[str, Any]:
     """Return what `save_checkpoint` wrote, with all tensors on the CPU.
 
     `map_location` makes a checkpoint of any device readable on any other; `weights_only` refuses to execute
-    code hidden in the file. Raises UsageError when there is no such file, or it is not a whole checkpoint.
+    code hidden in the file. Raises DamagedCheckpoint when there is no such file or it is not whole, and
+    UsageError when it is not a checkpoint, or of a newer or older format, or of another system than `system`.
     """
-    try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
-    except FileNotFoundError:
-        raise UsageError(f"there is no checkpoint {path}") from None
-    except Exception as error:  # a damaged file can raise almost anything
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise UsageError(f"cannot read checkpoint {path}: {reason}") from error
-    if not isinstance(content, dict) or not {"model", "optimizers", "step", "config"} <= content.keys():
+    content = read_archive(path)
+    parts = {"model", "optimizers", "step", "config"}
+    if not isinstance(content, dict) or not parts <= content.keys() or not isinstance(content["config"], dict):
         raise UsageError(f"{path} is not a checkpoint of a run in this project")
+    version = content.get("format", 0)  # the first ones had none
+    if version != FORMAT:
+        age = "a newer" if version > FORMAT else "an older"
+        raise UsageError(f"{path} was made by {age} version of this project; use that, or start a new run")
+    made_by = content["config"].get("system")
+    if system is not None and made_by != system:
+        raise UsageError(f"{path} is a checkpoint of {made_by}, not of {system}; name one of {system}")
     return content
 
 
 # --8<-- [end:load_checkpoint]
+# --8<-- [start:read_archive]
+def read_archive(path: Path) -> Any:
+    """Return what torch.save wrote to `path`, on the CPU. Raises DamagedCheckpoint and UsageError."""
+    try:
+        path.open("rb").close()
+    except FileNotFoundError:
+        raise DamagedCheckpoint(f"there is no checkpoint {path}") from None
+    except OSError as error:
+        raise UsageError(f"cannot read checkpoint {path}: {error.strerror}") from None
+    if not is_whole(path):
+        raise DamagedCheckpoint(f"cannot read checkpoint {path}: it is damaged or cut off")
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError:
+        raise UsageError(f"cannot read checkpoint {path}: it holds more than weights and numbers") from None
+    except Exception as error:  # what zipfile does not notice
+        if is_out_of_memory(error):
+            raise
+        raise DamagedCheckpoint(f"cannot read checkpoint {path}: it is damaged") from error
+
+
+# --8<-- [end:read_archive]
+# --8<-- [start:load_newest]
+def load_newest(folder: Path, system: str | None = None) -> tuple[dict[str, Any], Path, str | None]:
+    """Return last.pt in `folder`, or previous.pt when it is damaged or missing: content, path, note.
+
+    The note tells the user of the damage; it is None when there is none. Raises UsageError as
+    `load_checkpoint` does, and when neither can be read.
+    """
+    last, previous = folder / "last.pt", folder / "previous.pt"
+    try:
+        return load_checkpoint(last, system), last, None
+    except DamagedCheckpoint as damage:
+        if not previous.exists():
+            raise
+        try:
+            content = load_checkpoint(previous, system)
+        except DamagedCheckpoint as second:
+            raise UsageError(f"{damage}; {second}; start a new run") from None
+        return content, previous, f"{damage}; taking {previous} instead"
+
+
+# --8<-- [end:load_newest]
+# --8<-- [start:load_weights]
+def load_weights(model: nn.Module, path: Path) -> None:
+    """Fill `model`, on whatever device it is, with the weights in a checkpoint. Raises UsageError."""
+    weights = load_checkpoint(path)["model"]
+    check_weights(model, weights)
+    model.load_state_dict(weights)
+
+
+# --8<-- [end:load_weights]
 
 
 def all_finite(model: nn.Module) -> bool:
