@@ -145,7 +145,7 @@ def load_checkpoint(path: Path, system: str | None = None) -> dict[str, Any]:
     """
     content = read_archive(path)
     parts = {"model", "optimizers", "step", "config"}
-    if not isinstance(content, dict) or not parts <= content.keys() or not isinstance(content["config"], dict):
+    if not (isinstance(content, dict) and parts <= content.keys() and isinstance(content["config"], dict)):
         raise UsageError(f"{path} is not a checkpoint of a run in this project")
     version = content.get("format", 0)  # the first ones had none
     if version != FORMAT:
