@@ -95,14 +95,14 @@ def check_weights(model: nn.Module, saved: dict[str, torch.Tensor]) -> None:
 
 # --8<-- [start:save_checkpoint]
 def save_checkpoint(
-    path: Path, state: TrainingState, config: dict[str, Any], keep_previous: bool = False
+    path: Path, captured: dict[str, Any], config: dict[str, Any], keep_previous: bool = False
 ) -> None:
-    """Replace the checkpoint at `path`; if that fails, the previous one is intact.
+    """Replace the checkpoint at `path` by a captured state; if that fails, the previous one is intact.
 
     With `keep_previous` it stays next to the new one as previous.pt. `config["system"]` should name the
     program that can continue from here. Raises RunError.
     """
-    content = {"format": FORMAT, "config": config} | state.capture()
+    content = {"format": FORMAT, "config": config} | captured
     keep_as = path.with_name("previous.pt") if keep_previous and is_whole(path) else None
     try:
         replace_file(path, lambda file: torch.save(content, file), keep_as)

@@ -15,7 +15,7 @@ class RunChoice:
 
     folder: Path | None  # None: a new folder named after the time
     config: dict[str, Any] | None = None
-    checkpoint: Path | None = None  # None: the run was killed before its first one
+    checkpoint: Path | None = None  # the one that the user named; None: the newest, if there is any
     note: str | None = None  # to be told to the user
 
     @property
@@ -67,8 +67,7 @@ def existing_run(folder: Path) -> RunChoice:
     config = read_json(folder / "config.json")
     if config is None or not isinstance(config.get("options"), dict):
         raise UsageError(f"{folder / 'config.json'} is damaged; start a new run with another --out")
-    last = folder / "checkpoints" / "last.pt"
-    return RunChoice(folder, config, last if last.exists() else None)
+    return RunChoice(folder, config)
 
 
 def named_run(path: Path, out: Path | None) -> RunChoice:
@@ -88,7 +87,9 @@ def check_same_options(saved: dict[str, Any], wanted: dict[str, Any], folder: Pa
     """Raise UsageError naming the first option in `wanted` whose value differs from the saved run's."""
     for name, value in wanted.items():
         if name in saved and saved[name] != value:
-            flag = "--" + name.replace("_", "-")
+            flag = "--" + name.removesuffix("_name").replace(
+                "_", "-"
+            )  # data_name is what --data turned out to be
             raise UsageError(
                 f"{flag} is {value} here but {saved[name]} in the run in {folder}; "
                 f"leave it out to continue that run, or start a new one with another --out"

@@ -1,15 +1,33 @@
 """Checkpoints hold the whole state, survive failed writes, and never execute what a file says."""
 
+import collections
+import contextlib
 import os
 import pickle
+import random
 import resource
 import signal
+import subprocess
+import sys
 
 import pytest
 import torch
 
-from snippets.checkpoints import TrainingState, all_finite, load_checkpoint, save_checkpoint
+from snippets import checkpoints
+from snippets.checkpoints import (
+    DamagedCheckpoint,
+    TrainingState,
+    all_finite,
+    is_whole,
+    load_checkpoint,
+    load_newest,
+    load_weights,
+    save_checkpoint,
+)
 from snippets.errors import RunError, UsageError
+
+
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 
 
 def make_state(seed=0, width=4):
@@ -24,8 +42,9 @@ def train(state, steps):
     for _ in range(steps):
         loss = state.model(torch.randn(8, 3)).square().mean()
         state.model.zero_grad()
-        loss.backward()
-        state.optimizers[0].step()
+        state.scaler.scale(loss).backward()
+        state.scaler.step(state.optimizers[0])
+        state.scaler.update()
         state.schedulers[0].step()
         state.step += 1
         state.progress["seconds"] += 1.0
@@ -44,7 +63,7 @@ def test_a_restored_state_continues_bit_equal(tmp_path):
 
     first = make_state()
     train(first, 3)
-    save_checkpoint(tmp_path / "last.pt", first, {"seed": 0})
+    save_checkpoint(tmp_path / "last.pt", first.capture(), {"seed": 0})
     second = make_state(seed=5)
     content = load_checkpoint(tmp_path / "last.pt")
     assert content["config"] == {"seed": 0}
@@ -57,7 +76,7 @@ def test_a_restored_state_continues_bit_equal(tmp_path):
 def test_the_previous_checkpoint_survives_a_write_that_fails(tmp_path):
     """A limit on the size of files makes the operating system refuse the second write half way."""
     path, state = tmp_path / "last.pt", make_state(width=20_000)
-    save_checkpoint(path, state, {})
+    save_checkpoint(path, state.capture(), {})
     before = path.read_bytes()
     state.step = 99
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -65,7 +84,7 @@ def test_the_previous_checkpoint_survives_a_write_that_fails(tmp_path):
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, hard))
         with pytest.raises(RunError, match=r"cannot write .*the checkpoint before it is untouched"):
-            save_checkpoint(path, state, {})
+            save_checkpoint(path, state.capture(), {})
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         signal.signal(signal.SIGXFSZ, previous)
@@ -76,9 +95,9 @@ def test_the_previous_checkpoint_survives_a_write_that_fails(tmp_path):
 
 def test_loading_puts_everything_on_the_cpu(tmp_path, monkeypatch):
     """A checkpoint from a Mac carries the tag "mps"; without map_location other machines refuse it."""
-    save_checkpoint(tmp_path / "last.pt", make_state(), {})
+    save_checkpoint(tmp_path / "last.pt", make_state().capture(), {})
     monkeypatch.setattr(torch.serialization, "location_tag", lambda storage: "mps")
-    save_checkpoint(tmp_path / "from_mac.pt", make_state(), {})
+    save_checkpoint(tmp_path / "from_mac.pt", make_state().capture(), {})
     if not torch.backends.mps.is_available():
         with pytest.raises(RuntimeError, match="mps"):
             torch.load(tmp_path / "from_mac.pt", weights_only=True)
@@ -118,12 +137,284 @@ def test_files_that_are_no_checkpoints(tmp_path):
         load_checkpoint(tmp_path / "pickle.pt")
 
 
-def test_a_cut_checkpoint_is_named(tmp_path):
+def test_truncated_checkpoints_are_noticed(tmp_path):
+    """Cut off anywhere: in the tensors, in the list of parts, before the last byte."""
     path = tmp_path / "last.pt"
-    save_checkpoint(path, make_state(), {})
-    path.write_bytes(path.read_bytes()[:-200])
-    with pytest.raises(UsageError, match=r"cannot read checkpoint .*last\.pt"):
+    save_checkpoint(path, make_state().capture(), {})
+    raw, chance = path.read_bytes(), random.Random(0)
+    lengths = {0, 1, len(raw) - 1, len(raw) - 22, *(chance.randrange(len(raw)) for _ in range(150))}
+    for length in lengths:
+        path.write_bytes(raw[:length])
+        with pytest.raises(DamagedCheckpoint, match=r"cannot read checkpoint .*last\.pt: it is damaged"):
+            load_checkpoint(path)
+
+
+def after_flips(path, places):
+    """Flip the bits at `places` of the checkpoint at `path`, one at a time, and count what loading gives.
+
+    Returns how many were noticed, how many did not matter, and how many torch.load alone takes for sound.
+    """
+    raw, counts = path.read_bytes(), collections.Counter()
+    whole = flatten(load_checkpoint(path))
+    for place in places:
+        changed = bytearray(raw)
+        changed[place // 8] ^= 1 << place % 8
+        path.write_bytes(changed)
+        try:
+            assert flatten(load_checkpoint(path)) == whole, f"bit {place} changed a number"
+            counts["harmless"] += 1
+        except DamagedCheckpoint:
+            counts["noticed"] += 1
+        with contextlib.suppress(Exception):
+            counts["silent"] += flatten(torch.load(path, weights_only=True)) != whole
+    path.write_bytes(raw)
+    return counts
+
+
+def flatten(value):
+    """Return nested content as a string in which tensors are their bytes."""
+    if isinstance(value, torch.Tensor):
+        return f"{value.dtype}{list(value.shape)}{value.numpy().tobytes().hex()}"
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{key!r}:{flatten(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return type(value).__name__ + "(" + ",".join(map(flatten, value)) + ")"
+    return repr(value)
+
+
+def make_small_checkpoint(path):
+    """Write a checkpoint of a few kilobytes: without random states, which are most of a small one."""
+    state = make_state()
+    train(state, 2)
+    save_checkpoint(path, state.capture() | {"random_states": {}}, {"system": "test"})
+
+
+def test_flipped_bits_are_noticed(tmp_path):
+    """PyTorch itself does not check: most of these load as other numbers without an error."""
+    path = tmp_path / "last.pt"
+    make_small_checkpoint(path)
+    bits, chance = path.stat().st_size * 8, random.Random(0)
+    counts = after_flips(path, [chance.randrange(bits) for _ in range(300)])
+    assert counts["noticed"] > 150
+    assert counts["harmless"] > 20  # padding between the parts
+    assert counts["silent"] > 50
+
+
+@pytest.mark.long
+def test_every_single_flipped_bit_is_noticed(tmp_path):
+    path = tmp_path / "last.pt"
+    make_small_checkpoint(path)
+    bits = path.stat().st_size * 8
+    counts = after_flips(path, range(bits))
+    assert counts["noticed"] + counts["harmless"] == bits
+
+
+def test_a_part_that_cannot_be_read_is_damage(tmp_path, monkeypatch):
+    """What zipfile does not notice and PyTorch does counts as damage; a lack of memory does not."""
+    path = tmp_path / "last.pt"
+    make_small_checkpoint(path)
+
+    def fail(*arguments, **options):
+        raise RuntimeError(text)
+
+    monkeypatch.setattr(checkpoints.torch, "load", fail)
+    text = "PytorchStreamReader failed"
+    with pytest.raises(DamagedCheckpoint):
         load_checkpoint(path)
+    text = "DefaultCPUAllocator: can't allocate memory"
+    with pytest.raises(RuntimeError, match="can't allocate"):
+        load_checkpoint(path)
+
+
+def test_the_checkpoint_before_the_last_is_kept(tmp_path):
+    path, state = tmp_path / "last.pt", make_state()
+    for state.step in (1, 2, 3):
+        save_checkpoint(path, state.capture(), {}, keep_previous=True)
+    assert sorted(os.listdir(tmp_path)) == ["last.pt", "previous.pt"]
+    assert load_checkpoint(path)["step"] == 3
+    assert load_checkpoint(tmp_path / "previous.pt")["step"] == 2
+    content, read, note = load_newest(tmp_path)
+    assert (content["step"], read, note) == (3, path, None)
+
+
+def test_a_damaged_or_missing_last_checkpoint_is_replaced_by_the_previous_one(tmp_path):
+    last, previous, state = tmp_path / "last.pt", tmp_path / "previous.pt", make_state()
+    for state.step in (1, 2):
+        save_checkpoint(last, state.capture(), {"system": "test"}, keep_previous=True)
+    last.write_bytes(last.read_bytes()[:1000])
+    content, path, note = load_newest(tmp_path, "test")
+    assert (content["step"], path) == (1, previous)
+    assert note == f"cannot read checkpoint {last}: it is damaged or cut off; taking {previous} instead"
+
+    state.step = 3
+    save_checkpoint(last, state.capture(), {"system": "test"}, keep_previous=True)
+    assert load_checkpoint(previous)["step"] == 1  # a damaged file does not replace a whole one
+    assert load_checkpoint(last)["step"] == 3
+
+    last.unlink()
+    content, path, note = load_newest(tmp_path, "test")
+    assert (content["step"], path) == (1, previous)
+    assert note == f"there is no checkpoint {last}; taking {previous} instead"
+
+    previous.write_bytes(b"")
+    with pytest.raises(UsageError, match=r"there is no checkpoint .*last\.pt; cannot read .*previous\.pt"):
+        load_newest(tmp_path)
+    previous.unlink()
+    with pytest.raises(UsageError, match=r"there is no checkpoint .*last\.pt$"):
+        load_newest(tmp_path)
+
+
+# Saves steps 1, 2, 3 over each other, and in the last save is killed at one of the moments.
+KILLED_SAVE = """
+import os, pathlib, signal, sys
+import torch
+from snippets.checkpoints import TrainingState, save_checkpoint
+
+folder = pathlib.Path(sys.argv[1])
+
+def killed_at(owner, name, when, count):
+    original, calls = getattr(owner, name), []
+    def replacement(*arguments, **options):
+        calls.append(name)
+        if when == "before" and len(calls) == count:
+            os.kill(os.getpid(), signal.SIGKILL)
+        result = original(*arguments, **options)
+        if when == "after" and len(calls) == count:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+    setattr(owner, name, replacement)
+
+class Killer:
+    def __init__(self, file): self.file, self.left = file, 3000
+    def write(self, part):
+        self.left -= len(part)
+        if self.left < 0:
+            self.file.flush()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return self.file.write(part)
+
+def half_written(content, file, save=torch.save):
+    save(content, Killer(file))
+
+moments = {
+    "half written": lambda: setattr(torch, "save", half_written),
+    "before fsync": lambda: killed_at(os, "fsync", "before", 1),
+    "before the first rename": lambda: killed_at(pathlib.Path, "replace", "before", 1),
+    "between the renames": lambda: killed_at(pathlib.Path, "replace", "after", 1),
+    "after the second rename": lambda: killed_at(pathlib.Path, "replace", "after", 2),
+}
+state = TrainingState(torch.nn.Linear(3, 4), [], [], torch.device("cpu"))
+for moment, arrange in moments.items():
+    where = folder / moment
+    where.mkdir()
+    for state.step in (1, 2):
+        save_checkpoint(where / "last.pt", state.capture(), {}, keep_previous=True)
+    child = os.fork()
+    if child == 0:
+        arrange()
+        state.step = 3
+        save_checkpoint(where / "last.pt", state.capture(), {}, keep_previous=True)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL, moment
+"""
+
+
+def test_a_kill_at_any_moment_of_a_save_leaves_a_whole_checkpoint(tmp_path):
+    command = [sys.executable, "-c", KILLED_SAVE, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | ONE_THREAD)
+    assert done.returncode == 0, done.stderr
+    found = {}
+    for folder in tmp_path.iterdir():
+        content, path, _ = load_newest(folder)
+        found[folder.name] = (content["step"], path.name, len(list(folder.glob(".*.tmp"))))
+    assert found == {
+        "half written": (2, "last.pt", 1),
+        "before fsync": (2, "last.pt", 1),
+        "before the first rename": (2, "last.pt", 1),
+        "between the renames": (2, "previous.pt", 1),
+        "after the second rename": (3, "last.pt", 0),
+    }
+
+
+def test_what_cannot_be_continued_says_why(tmp_path):
+    path, captured = tmp_path / "last.pt", make_state().capture()
+    save_checkpoint(path, captured, {"system": "two_tower"})
+    assert load_checkpoint(path, "two_tower")["step"] == 0
+    with pytest.raises(UsageError, match=r"is a checkpoint of two_tower, not of cifar_optimizers; name one"):
+        load_checkpoint(path, "cifar_optimizers")
+    content = torch.load(path, weights_only=True)
+    torch.save(content | {"format": checkpoints.FORMAT + 1}, path)
+    with pytest.raises(UsageError, match="was made by a newer version of this project; use that"):
+        load_checkpoint(path)
+    del content["format"]
+    torch.save(content, path)
+    with pytest.raises(UsageError, match="was made by an older version of this project; use that"):
+        load_checkpoint(path)
+    # these say that something else is wrong than damage: an older checkpoint would not help
+    save_checkpoint(tmp_path / "previous.pt", captured, {"system": "two_tower"})
+    with pytest.raises(UsageError, match="older version"):
+        load_newest(tmp_path, "two_tower")
+
+
+def test_another_network_is_refused_and_nothing_changes():
+    wider, less, more, two = (make_state(seed=1, width=width).capture() for width in (5, 4, 4, 4))
+    del less["model"]["bias"]
+    more["model"]["slope"] = torch.ones(1)
+    two["optimizers"] *= 2
+    state = make_state()
+    state.step = 7
+    before = flatten(state.capture())
+    for saved, message in (
+        (wider, r"another size: weight is \(5, 3\) there and \(4, 3\) here; use the options"),
+        (less, "another network: only this network has bias; use the options"),
+        (more, "another network: only the checkpoint has slope; use the options"),
+        (two, "another optimizer; use the same one"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            state.restore(saved)
+    assert flatten(state.capture()) == before
+
+
+def make_fp16_state(seed=0):
+    state = make_state(seed)
+    state.scaler = torch.amp.GradScaler("cpu", init_scale=2.0**10, growth_interval=3)
+    return state
+
+
+def test_the_scale_of_the_gradients_is_restored(tmp_path):
+    """After 7 steps it has doubled twice, and would double in two more."""
+    whole = make_fp16_state()
+    train(whole, 9)
+    first = make_fp16_state()
+    train(first, 7)
+    assert first.scaler.get_scale() == 2.0**12
+    save_checkpoint(tmp_path / "last.pt", first.capture(), {})
+    second = make_fp16_state(seed=5)
+    second.restore(load_checkpoint(tmp_path / "last.pt"))
+    assert second.scaler.state_dict() == first.scaler.state_dict()
+    train(second, 2)
+    assert second.scaler.get_scale() == 2.0**13
+    assert_equal(whole, second)
+
+
+def test_a_run_in_another_precision_is_refused():
+    with pytest.raises(UsageError, match="of a run without fp16, this one is not; use the same --precision"):
+        make_fp16_state().restore(make_state().capture())
+    with pytest.raises(UsageError, match="of a run in fp16, this one is not; use the same --precision"):
+        make_state().restore(make_fp16_state().capture())
+
+
+def test_weights_alone(tmp_path):
+    """What a trained network needs to predict: other optimizers or random states do not matter."""
+    state = make_state()
+    train(state, 3)
+    save_checkpoint(tmp_path / "best.pt", state.capture(), {})
+    model = torch.nn.Linear(3, 4)
+    load_weights(model, tmp_path / "best.pt")
+    images = torch.randn(2, 3)
+    assert torch.equal(model(images), state.model(images))
+    with pytest.raises(UsageError, match="another size"):
+        load_weights(torch.nn.Linear(3, 5), tmp_path / "best.pt")
 
 
 def test_weights_that_are_not_numbers_are_noticed():

@@ -1,0 +1,186 @@
+"""The loop of every training system here: what differs between the systems is their `Task`."""
+
+import copy
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from tqdm import tqdm
+
+from snippets.checkpoints import TrainingState, all_finite, save_checkpoint
+from snippets.errors import RunError
+from snippets.memory import memory_mb
+from snippets.precision import Precision
+from snippets.run_folder import RunFolder
+from snippets.stop_signals import StopSignals
+
+LOG_EVERY = 10  # steps between lines of metrics.jsonl; reading a loss makes the CPU wait for the GPU
+LOOK_EVERY = 5.0  # seconds after which slow steps are looked at even so
+SAVE_SHARE = 0.01  # of the time may go into checkpoints: the longer one takes to write, the fewer there are
+FIRST_SAVE = 1.0  # seconds until the first one, whose duration nobody knows yet
+
+
+# --8<-- [start:task]
+@dataclass
+class EpochResult:
+    """What an epoch led to: numbers for metrics.jsonl, a score (higher is better), a line for the user."""
+
+    values: dict[str, float]
+    score: float
+    line: str
+
+
+class Task(Protocol):
+    """What a training system brings along: its network, its data, how it learns from them."""
+
+    state: TrainingState
+    precision: Precision
+    steps_per_epoch: int
+    samples_per_step: int
+    total_steps: int
+    header: str  # above the lines of the epochs
+
+    def batches(self, epoch: int, first: int) -> Iterator[Any]:
+        """Yield the batches of an epoch (0, 1, …) from number `first` on, the same in a resumed run."""
+
+    def learn(self, batch: Any) -> torch.Tensor:
+        """Take one step and return its measures (k,), the mean loss first.
+
+        They stay on the device: reading them here would make the CPU wait for the GPU in every step.
+        """
+
+    def evaluate(self, epoch: int, measures: list[float], samples_per_s: float) -> EpochResult:
+        """Measure the network after `epoch` (1, 2, …), of whose steps `measures` (k,) are the means."""
+
+
+# --8<-- [end:task]
+def new_progress() -> dict[str, Any]:
+    """Return what the loop keeps in `TrainingState.progress`, before the first step."""
+    epoch = {"sums": [], "steps": 0}  # of the measures, since the epoch began
+    return epoch | {"seconds": 0.0, "result": {}, "best_score": -math.inf, "best_epoch": 0}
+
+
+class Training:
+    """A run in progress."""
+
+    def __init__(self, task: Task, run: RunFolder, config: dict[str, Any], advice: str) -> None:
+        """`config` goes into the checkpoints; `advice` is given when the loss stops being a number."""
+        self.task, self.run, self.config, self.advice = task, run, config, advice
+        self.state = task.state
+        self.state.progress = self.state.progress or new_progress()
+        self.unread: list[torch.Tensor] = []  # measures of steps, still on the device
+        self.unsaved_best: dict[str, Any] | None = None  # captured, to be written with the next checkpoint
+        self.clock = self.looked_at = time.monotonic()
+        self.save_at = self.clock + FIRST_SAVE
+
+    # --8<-- [start:training_loop]
+    def train(self, stop: StopSignals, bar: tqdm) -> None:
+        """Train until the last step, or until a signal asks to stop; save what was reached."""
+        state, task = self.state, self.task
+        batches = task.batches(*divmod(state.step, task.steps_per_epoch))
+        while state.step < task.total_steps:
+            self.unread.append(task.learn(next(batches)))
+            bar.update()
+            epoch_done = state.step % task.steps_per_epoch == 0 or state.step == task.total_steps
+            last = state.step == task.total_steps or stop.received is not None
+            if epoch_done or last or self.time_to_look():
+                self.look(epoch_done)
+                if last or self.save_is_due():
+                    self.save()
+            if last:
+                return
+            if epoch_done:
+                batches = task.batches(state.step // task.steps_per_epoch, 0)
+
+    # --8<-- [end:training_loop]
+    def time_to_look(self) -> bool:
+        """Return whether the losses should be read after this step."""
+        return self.state.step % LOG_EVERY == 0 or time.monotonic() - self.looked_at > LOOK_EVERY
+
+    def look(self, epoch_done: bool) -> None:
+        """Read the measures of the steps since the last look, and tell the files and the user."""
+        state, samples = self.state, len(self.unread) * self.task.samples_per_step
+        loss = self.read_measures()
+        speed = round(samples / self.tick(), 1)
+        values = self.finish_epoch(speed) if epoch_done else {}
+        if epoch_done or state.step % LOG_EVERY == 0:  # at the same steps in a resumed run
+            epoch, rate = (
+                round(state.step / self.task.steps_per_epoch, 4),
+                state.schedulers[0].get_last_lr()[0],
+            )
+            self.run.log(step=state.step, epoch=epoch, loss=loss, lr=rate, samples_per_s=speed, **values)
+        eta = round((self.task.total_steps - state.step) * state.progress["seconds"] / state.step, 1)
+        memory = round(memory_mb(state.device), 1)
+        self.run.beat(step=state.step, loss=loss, samples_per_s=speed, eta_s=eta, memory_mb=memory)
+        self.looked_at = time.monotonic()
+
+    # --8<-- [start:nan_guard]
+    def read_measures(self) -> float:
+        """Fetch all unread measures in one transfer, add them to the epoch's sums, and return the last loss.
+
+        Raises RunError with the step at which the loss stopped being a number.
+        """
+        progress = self.state.progress
+        first_step = self.state.step - len(self.unread) + 1
+        rows = torch.stack(self.unread).tolist()
+        self.unread.clear()
+        for step, measures in enumerate(rows, first_step):
+            if not math.isfinite(measures[0]):
+                raise self.broken(f"the loss became {measures[0]}", step)
+            sums = progress["sums"] or [0.0] * len(measures)
+            progress["sums"] = [total + value for total, value in zip(sums, measures, strict=True)]
+            progress["steps"] += 1
+        return rows[-1][0]
+
+    def broken(self, what: str, step: int) -> RunError:
+        """Return the error that says where training broke, what is left of it, and what to try."""
+        last = self.run.last_checkpoint
+        left = f"the last good checkpoint is {last}" if last.exists() else "no checkpoint was written yet"
+        return RunError(f"{what} at step {step}; {left}; {self.advice}")
+
+    # --8<-- [end:nan_guard]
+    def tick(self) -> float:
+        """Return the seconds since the last tick, and add them to the run's."""
+        now = time.monotonic()
+        passed, self.clock = now - self.clock, now
+        self.state.progress["seconds"] += passed
+        return passed
+
+    def finish_epoch(self, speed: float) -> dict[str, float]:
+        """Evaluate, print a line, remember the best network, and return the results. The sums begin anew."""
+        progress = self.state.progress
+        epoch = math.ceil(self.state.step / self.task.steps_per_epoch)
+        means = [total / progress["steps"] for total in progress["sums"]]
+        result = self.task.evaluate(epoch, means, speed)
+        self.tick()
+        self.run.say(result.line)
+        progress |= {"sums": [], "steps": 0, "result": result.values}
+        if result.score > progress["best_score"]:
+            progress |= {"best_score": result.score, "best_epoch": epoch}
+            captured = self.state.capture()
+            self.unsaved_best = (
+                captured if self.save_is_due() else copy.deepcopy(captured)
+            )  # training goes on
+        return result.values
+
+    # --8<-- [start:save]
+    def save_is_due(self) -> bool:
+        """Return whether the last save is so long ago that writing takes only SAVE_SHARE of the time."""
+        return time.monotonic() >= self.save_at
+
+    def save(self) -> None:
+        """Write last.pt, and a better best.pt. Raises RunError for weights that are not numbers."""
+        began = time.monotonic()
+        if not all_finite(self.state.model):
+            raise self.broken("a weight became NaN or infinite", self.state.step)
+        if self.unsaved_best is not None:
+            save_checkpoint(self.run.best_checkpoint, self.unsaved_best, self.config)
+            self.unsaved_best = None
+        save_checkpoint(self.run.last_checkpoint, self.state.capture(), self.config, keep_previous=True)
+        now = time.monotonic()
+        self.save_at = now + (now - began) / SAVE_SHARE
+
+    # --8<-- [end:save]

@@ -1,0 +1,93 @@
+"""The options that all training systems share, so that who knows one of them knows the others."""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+from snippets.command_line import number, whole_number
+from snippets.errors import UsageError
+from snippets.precision import NAMES as PRECISIONS
+from snippets.resume import check_same_options
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingOptions:
+    """Every option with the value that holds in a run. A system adds its own and gives all a default."""
+
+    device: str = "auto"
+    precision: str = "auto"
+    compile: bool = False
+    data: str
+    epochs: int
+    max_steps: int | None = None  # None: as many as the epochs have
+    batch_size: int  # samples per forward and backward pass
+    accumulate: int = 1  # passes per step
+    lr: float
+    weight_decay: float
+    seed: int = 0
+    workers: int = 0
+
+    # Where and how fast a run computes may change when it is resumed; everything else decides its result.
+    MAY_CHANGE: ClassVar[frozenset[str]] = frozenset({"device", "compile", "data"})
+
+    def decisive(self) -> dict[str, Any]:
+        """Return the options that decide the result of a run."""
+        return {name: value for name, value in asdict(self).items() if name not in self.MAY_CHANGE}
+
+
+Options = TypeVar("Options", bound=TrainingOptions)
+
+
+def add_training_options(parser: argparse.ArgumentParser, defaults: dict[str, str]) -> None:
+    """Add the common flags to `parser`; `defaults` says in words what is taken when a flag is left out."""
+
+    def add(flag: str, what: str, **settings: Any) -> None:
+        default = defaults.get(flag.removeprefix("--"))
+        parser.add_argument(flag, help="; ".join(filter(None, (what, default))), **settings)
+
+    add("--device", "auto: CUDA, then MPS, then CPU", choices=("auto", "mps", "cuda", "cpu"))
+    add("--precision", "auto: bf16 on CUDA GPUs that have it, else fp32", choices=PRECISIONS)
+    add("--compile", "torch.compile, if it works and gives the same values", action="store_true")
+    add("--data", "what to learn from", metavar="NAME|FOLDER")
+    add("--epochs", "passes over the data", type=whole_number(1, 100_000))
+    add("--max-steps", "stop earlier; the schedule ends there too", type=whole_number(1, 10**9))
+    add("--batch-size", "samples per forward and backward pass", type=whole_number(1, 10**6))
+    add("--accumulate", "passes whose gradients make one step; 1", type=whole_number(1, 10**6))
+    add("--lr", "learning rate", type=number(0, 1000, above=True))
+    add("--weight-decay", "pulls the weights towards 0", type=number(0, 1000))
+    add("--seed", "of everything random; 0", type=whole_number(0, 2**32 - 1))
+    add("--workers", "processes that prepare batches; 0: none", type=whole_number(0, 128))
+    add("--out", "folder of the run", type=Path, metavar="DIR")
+    add("--resume", "continue a run; auto: the one in --out or the newest equal one", metavar="auto|PATH")
+    add("--quick", "a few steps, to see that everything runs", action="store_true")
+
+
+def typed_options(parser: argparse.ArgumentParser, argv: list[str] | None) -> dict[str, Any]:
+    """Return the options that were typed, without defaults. Raises UsageError."""
+    typed = vars(parser.parse_args(argv))
+    return {name: value for name, value in typed.items() if value is not None and value is not False}
+
+
+def same_run(options: TrainingOptions, config: dict[str, Any]) -> bool:
+    """Return whether the run with `config` was given the options that decide its result."""
+    saved = config.get("options")
+    return isinstance(saved, dict) and all(
+        saved.get(name) == value for name, value in options.decisive().items()
+    )
+
+
+def options_to_continue(
+    saved: dict[str, Any], typed: dict[str, Any], resolve: Callable[[dict[str, Any]], Options], folder: Path
+) -> Options:
+    """Return the options of the run in `folder`, whose options were `saved`, with those that may change.
+
+    Raises UsageError when another one was typed, or when this program does not know all saved ones.
+    """
+    options = resolve(saved | typed)
+    unknown = saved.keys() - {field.name for field in fields(options)}
+    if unknown:
+        raise UsageError(f"{folder} was made by another version of this program: it has --{min(unknown)}")
+    check_same_options(saved, options.decisive(), folder)
+    return options

@@ -1,0 +1,146 @@
+"""A training program from its command line to its exit code, the same for every system."""
+
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+from tqdm import tqdm
+
+from snippets.checkpoints import load_checkpoint, load_newest
+from snippets.errors import RunError, UsageError
+from snippets.memory import is_out_of_memory
+from snippets.provenance import provenance
+from snippets.resume import RunChoice, choose_run
+from snippets.run_folder import RunFolder, new_folder
+from snippets.stop_signals import StopSignals
+from snippets.training_loop import Task, Training
+from snippets.training_options import TrainingOptions, options_to_continue, same_run
+
+
+class ReportedTask(Task, Protocol):
+    """A task that can also tell what it is and what became of it."""
+
+    facts: dict[str, Any]  # for config.json: "device", "precision", "compile" in words, and the system's own
+
+    def describe(self, config: dict[str, Any]) -> list[str]:
+        """Return the lines that a run begins with."""
+
+    def conclude(self, run: RunFolder) -> list[str]:
+        """Write curves.png and summary.json; return the lines that a run ends with."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A training program: its name and the steps in which its systems differ."""
+
+    system: str
+    read_command_line: Callable[[Sequence[str] | None], dict[str, Any]]
+    resolve: Callable[[dict[str, Any]], TrainingOptions]  # typed options → all options
+    build: Callable[[TrainingOptions], ReportedTask]  # nothing is written yet
+    size_options: tuple[str, ...]  # what to lower when memory runs out
+
+
+def choose(program: Program, typed: dict[str, Any]) -> tuple[RunChoice, TrainingOptions]:
+    """Return whether a run begins or continues, and its options. Raises UsageError."""
+    fresh = program.resolve(typed)
+    matches = lambda config: same_run(fresh, config)  # noqa: E731
+    choice = choose_run(program.system, typed.get("out"), typed.get("resume"), matches)
+    if choice.config is None:
+        return choice, fresh
+    return choice, options_to_continue(choice.config["options"], typed, program.resolve, choice.folder)
+
+
+def find_checkpoint(system: str, choice: RunChoice) -> tuple[dict[str, Any] | None, str | None]:
+    """Return the checkpoint to continue from, and what to tell the user; None for both where there is none.
+
+    Raises UsageError when it cannot be read or is of another system.
+    """
+    if choice.checkpoint is not None:
+        return load_checkpoint(choice.checkpoint, system), None
+    if choice.config is None or not any((choice.folder / "checkpoints").glob("*.pt")):
+        return None, None  # a new run, or one that was killed before its first checkpoint
+    content, _, note = load_newest(choice.folder / "checkpoints", system)
+    return content, note
+
+
+def open_run(program: Program, choice: RunChoice, options: TrainingOptions) -> Training:
+    """Check everything that can be wrong, then open the run folder and write or compare its config.json.
+
+    Raises UsageError, before anything is written.
+    """
+    checkpoint, note = find_checkpoint(program.system, choice)
+    task = program.build(options)
+    config = {
+        "system": program.system,
+        "options": asdict(options),
+        **task.facts,
+        "steps_per_epoch": task.steps_per_epoch,
+        "total_steps": task.total_steps,
+        "provenance": provenance(),
+    }
+    if choice.config is not None and choice.config.get("data_crc32") != task.facts.get("data_crc32"):
+        raise UsageError(f"the content of --data {options.data} is not what {choice.folder} began with")
+    run = RunFolder(new_folder(choice.folder, program.system) if choice.config is None else choice.folder)
+    if choice.config is None:
+        run.write_config(config)
+    elif checkpoint is not None:
+        task.state.restore(checkpoint)
+        if note:
+            run.say(note)
+    run.forget_metrics_after(task.state.step)
+    return Training(task, run, config, advice=f"try a lower --lr (it was {options.lr:g})")
+
+
+def run_to_end(training: Training, stop: StopSignals) -> int:
+    """Train, then conclude or say how to go on. Return the exit code."""
+    task, run, state = training.task, training.run, training.state
+    for line in task.describe(training.config):
+        run.say(line)
+    run.say(f"run        {run.path}")
+    if state.step:
+        run.say(f"continuing after step {state.step:,} of {task.total_steps:,}")
+    facts = {"device": str(state.device), "precision": task.precision.name}
+    run.beat("running", step=state.step, total_steps=task.total_steps, **facts)
+    run.say(task.header)
+    on_terminal = {"disable": None, "leave": False, "file": sys.stdout}  # elsewhere: no bar, only lines
+    with tqdm(total=task.total_steps, initial=state.step, unit="step", **on_terminal) as bar:
+        training.train(stop, bar)
+    if state.step < task.total_steps:
+        run.beat("interrupted")
+        done = f"{state.step:,} of {task.total_steps:,}"
+        again = shlex.join(["python", sys.argv[0], "--resume", str(run.path)])
+        run.say(f"stopped by {stop.received.name} after step {done}; to go on: {again}")
+        return 128 + stop.received
+    last_lines = task.conclude(run)
+    run.beat("finished", step=state.step, eta_s=0.0)
+    for line in last_lines:
+        run.say(line)
+    return 0
+
+
+def run_program(program: Program, argv: Sequence[str] | None) -> int:
+    """Train as the command line says and return the exit code. Raises UsageError and RunError."""
+    typed = program.read_command_line(argv)
+    with StopSignals() as stop:
+        choice, options = choose(program, typed)
+        if choice.note:
+            print(choice.note)
+        if choice.finished:
+            print(f"{choice.folder} is finished; see {choice.folder / 'summary.json'}")
+            return 0
+        try:
+            training = open_run(program, choice, options)
+            with training.run:
+                return run_to_end(training, stop)
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            raise RunError(f"out of memory; lower {what_to_lower(program, options)}") from error
+
+
+def what_to_lower(program: Program, options: TrainingOptions) -> str:
+    """Return the options that decide how much memory a run needs, with their values."""
+    names = [f"--{name.replace('_', '-')} (it is {getattr(options, name)})" for name in program.size_options]
+    return " or ".join(names)
