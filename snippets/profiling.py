@@ -1,0 +1,172 @@
+"""Where the time of a training step goes: its parts, its calls, and what the GPU does for them."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+from torch import nn
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+from torch.profiler import ProfilerActivity, profile, schedule
+
+from snippets.errors import UsageError
+from snippets.timing import synchronize
+
+
+# --8<-- [start:parts]
+class PartTimer:
+    """Adds up the seconds that the parts of training steps take. It waits for the device around each part."""
+
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
+        self.seconds: Counter[str] = Counter()
+        self.running: list[tuple[str, float]] = []  # parts that have begun, the innermost last
+
+    def begin(self, part: str) -> None:
+        """Start a clock, once the device has nothing left to do."""
+        synchronize(self.device)
+        self.running.append((part, time.perf_counter()))
+
+    def end(self) -> None:
+        """Stop the clock that was started last, when the device has done its work."""
+        synchronize(self.device)
+        part, began = self.running.pop()
+        if part not in dict(self.running):  # a step that calls its parent's step counts once
+            self.seconds[part] += time.perf_counter() - began
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """Time what is inside."""
+        self.begin(name)
+        yield
+        self.end()
+
+    @contextmanager
+    def inside(self, model: nn.Module) -> Iterator[None]:
+        """Time forward passes of `model` and steps of any optimizer by hooks: their code stays as it is."""
+        hooks = [
+            model.register_forward_pre_hook(lambda *_: self.begin("forward")),
+            model.register_forward_hook(lambda *_: self.end()),
+            register_optimizer_step_pre_hook(lambda *_: self.begin("optimizer")),
+            register_optimizer_step_post_hook(lambda *_: self.end()),
+        ]
+        try:
+            yield
+        finally:
+            for hook in hooks:
+                hook.remove()
+
+
+# --8<-- [end:parts]
+# --8<-- [start:time_parts]
+def time_parts(
+    batches: Iterator[object],
+    learn: Callable[[object], object],
+    model: nn.Module,
+    device: torch.device,
+    steps: int,
+) -> dict[str, float]:
+    """Return the seconds per step for data, forward, optimizer, and the rest, most of which is backward.
+
+    Warm up before: the first steps compile kernels.
+    """
+    timer = PartTimer(device)
+    with timer.inside(model):
+        for _ in range(steps):
+            with timer.part("data"):
+                batch = next(batches)
+            with timer.part("learn"):
+                learn(batch)
+    seconds = timer.seconds
+    rest = seconds.pop("learn") - seconds["forward"] - seconds["optimizer"]
+    parts = {name: seconds[name] for name in ("data", "forward")} | {"backward and rest": rest}
+    parts["optimizer"] = seconds["optimizer"]
+    return {name: value / steps for name, value in parts.items()}
+
+
+# --8<-- [end:time_parts]
+# --8<-- [start:time_undisturbed]
+def time_undisturbed(step: Callable[[], object], device: torch.device, steps: int) -> tuple[float, float]:
+    """Return two times per step (s): until the calls have returned, and until the device has finished.
+
+    Nobody waits between the steps, so the CPU can prepare one while the GPU works on another.
+    """
+    synchronize(device)
+    began = time.perf_counter()
+    for _ in range(steps):
+        step()
+    returned = time.perf_counter()
+    synchronize(device)
+    finished = time.perf_counter()
+    return (returned - began) / steps, (finished - began) / steps
+
+
+# --8<-- [end:time_undisturbed]
+# --8<-- [start:record_trace]
+def record_trace(
+    step: Callable[[], object], device: torch.device, trace: Path, warm_up: int = 3, steps: int = 5
+) -> str:
+    """Run `step` under torch.profiler, write a Chrome trace to `trace`, and return a table of the calls.
+
+    The first `warm_up` steps are not recorded. The calls with the largest time of their own stand first.
+    """
+    activities = [ProfilerActivity.CPU] + [ProfilerActivity.CUDA] * (device.type == "cuda")  # none for MPS
+    plan = schedule(wait=1, warmup=warm_up - 1, active=steps, repeat=1)
+    tables = []
+
+    def finish(profiler: profile) -> None:
+        own_time = "self_cuda_time_total" if device.type == "cuda" else "self_cpu_time_total"
+        tables.append(profiler.key_averages().table(own_time, row_limit=12, max_name_column_width=44))
+        profiler.export_chrome_trace(str(trace))
+
+    with profile(activities=activities, schedule=plan, on_trace_ready=finish, acc_events=True) as profiler:
+        for _ in range(warm_up + steps):
+            step()
+            synchronize(device)
+            profiler.step()
+    return tables[0]
+
+
+# --8<-- [end:record_trace]
+# --8<-- [start:events]
+def milliseconds_on_gpu(work: Callable[[], object]) -> float:
+    """Return how long the MPS device takes from the end of what it did before to the end of `work`.
+
+    `elapsed_time` waits for both events. Before PyTorch 2.15, `end.synchronize()` in front of it could hang.
+    """
+    start, end = torch.mps.Event(enable_timing=True), torch.mps.Event(enable_timing=True)
+    start.record()
+    work()
+    end.record()
+    return start.elapsed_time(end)
+
+
+# --8<-- [end:events]
+# --8<-- [start:signposts]
+def with_signposts(step: Callable[[], object], steps: int, one_by_one: bool = False) -> None:
+    """Run `step` so that Instruments shows each operation, copy and CPU fallback on MPS as an interval.
+
+    `one_by_one` lets the CPU wait for each operation: they no longer overlap, and all get slower.
+    """
+    with torch.mps.profiler.profile(mode="interval", wait_until_completed=one_by_one):
+        for _ in range(steps):
+            step()
+
+
+# --8<-- [end:signposts]
+# --8<-- [start:metal_capture]
+def capture_metal(step: Callable[[], object], name: str) -> None:
+    """Write all Metal calls of one `step` to 0000-`name`.gputrace in the current folder, for Xcode.
+
+    Raises UsageError where Metal does not allow it: MTL_CAPTURE_ENABLED=1 must stand in the environment
+    when the program starts. Needs PyTorch 2.7.
+    """
+    if not torch.mps.profiler.is_metal_capture_enabled():
+        raise UsageError("Metal allows no capture here; on a Mac, start with MTL_CAPTURE_ENABLED=1")
+    with torch.mps.profiler.metal_capture(name):
+        step()
+
+
+# --8<-- [end:metal_capture]
