@@ -14,30 +14,42 @@ from snippets.run_folder import RunFolder
 HEADER = "epoch   step  train loss  train acc  test loss  test acc  images/s"
 
 
-def describe(run: RunFolder, options: Options, data: ImageData, config: dict[str, Any]) -> None:
-    """Tell the facts of the run: network, versions, device, data, recipe, folder."""
-    facts, say = config["provenance"], run.say
-    say(f"network    ResNet-18, CIFAR stem, width {options.width}: {config['parameters']:,} parameters")
-    say(f"versions   PyTorch {facts['torch']}, Python {facts['python']}, {facts['system']}")
-    say(f"device     {config['device']}")
-    size = data.train_images.shape[-1]
+def describe(options: Options, data: ImageData, config: dict[str, Any]) -> list[str]:
+    """Return the facts of a run: network, versions, device, precision, data, recipe."""
+    facts, size = config["provenance"], data.train_images.shape[-1]
     counts = f"{len(data.train_labels):,} images to learn from, {len(data.test_labels):,} held out"
-    say(f"data       {data.name}: {data.source}")
-    say(f"           {counts}; {size}×{size} pixels, {data.classes} classes")
+    lines = [
+        f"network    ResNet-18, CIFAR stem, width {options.width}: {config['parameters']:,} parameters",
+        f"versions   PyTorch {facts['torch']}, Python {facts['python']}, {facts['system']}",
+        f"device     {config['device']}",
+        f"precision  {config['precision']}",
+    ]
+    if options.compile:
+        lines.append(f"compile    {config['compile']}")
+    lines += [
+        f"data       {data.name}: {data.source}",
+        f"           {counts}; {size}×{size} pixels, {data.classes} classes",
+    ]
     if options.data_fraction < 1:
-        say(f"           that is {options.data_fraction:g} of the training images of each class")
+        lines.append(f"           that is {options.data_fraction:g} of the training images of each class")
     if options.label_noise > 0:
         accuracy, loss = noise_floor(options.label_noise, data.classes, data.label_smoothing)
-        say(f"           {options.label_noise:g} of the training labels are wrong: a training accuracy above")
-        say(f"           {accuracy:.1%} or a training loss below {loss:.3f} means memorising them")
+        lines += [
+            f"           {options.label_noise:g} of the training labels are wrong: a training accuracy above",
+            f"           {accuracy:.1%} or a training loss below {loss:.3f} means memorising them",
+        ]
     if data.best_accuracy is not None:
-        say(f"           the best possible rule is right for {data.best_accuracy:.2%} of such images")
-    say(
+        lines.append(
+            f"           the best possible rule is right for {data.best_accuracy:.2%} of such images"
+        )
+    images = options.batch_size * options.accumulate
+    passes = f" in {options.accumulate} passes of {options.batch_size}" if options.accumulate > 1 else ""
+    lines.append(
         f"recipe     {options.optimizer}, lr {options.lr:g} ({options.schedule}), weight decay "
-        f"{options.weight_decay:g}, {config['total_steps']:,} steps of {options.batch_size} images, "
-        f"{config['steps_per_epoch']:,} per epoch, seed {options.seed}"
+        f"{options.weight_decay:g}, {config['total_steps']:,} steps of {images} "
+        f"images{passes}, {config['steps_per_epoch']:,} per epoch, seed {options.seed}"
     )
-    say(f"run        {run.path}")
+    return lines
 
 
 def epoch_line(epoch: int, step: int, result: dict[str, float], speed: float) -> str:
@@ -48,19 +60,20 @@ def epoch_line(epoch: int, step: int, result: dict[str, float], speed: float) ->
     )
 
 
-def conclude(run: RunFolder, options: Options, data: ImageData, state: TrainingState) -> None:
-    """Draw curves.png, write summary.json, and tell the result."""
+def conclude(run: RunFolder, options: Options, data: ImageData, state: TrainingState) -> list[str]:
+    """Draw curves.png, write summary.json, and return the result in words."""
     progress, result = state.progress, state.progress["result"]
-    accuracy, best, seconds = result["test_accuracy"], progress["best_accuracy"], progress["seconds"]
+    accuracy, best, seconds = result["test_accuracy"], progress["best_score"], progress["seconds"]
     _, floor = noise_floor(options.label_noise, data.classes, data.label_smoothing)
     least_loss = floor if options.label_noise > 0 else None
     title = f"{data.name}, {options.optimizer}: {accuracy:.2%} of the held-out images right"
     draw_curves(run.metrics_file, run.path / "curves.png", title, least_loss, data.best_accuracy)
     summary = {**result, "best_accuracy": best, "best_epoch": progress["best_epoch"], "seconds": seconds}
     replace_json(run.path / "summary.json", {**summary, "steps": state.step, "options": asdict(options)})
-    run.beat("finished", step=state.step, eta_s=0.0)
     count = len(data.test_labels)
-    run.say(f"done       {accuracy:.2%} of {count:,} held-out images right, after {seconds:.1f} s")
-    run.say(f"           best: {best:.2%} after epoch {progress['best_epoch']}")
-    run.say(f"curves     {run.path / 'curves.png'}")
-    run.say(f"weights    {run.last_checkpoint} and {run.best_checkpoint.name}")
+    return [
+        f"done       {accuracy:.2%} of {count:,} held-out images right, after {seconds:.1f} s",
+        f"           best: {best:.2%} after epoch {progress['best_epoch']}",
+        f"curves     {run.path / 'curves.png'}",
+        f"weights    {run.last_checkpoint} and {run.best_checkpoint.name}",
+    ]

@@ -22,6 +22,8 @@ def load_for_training(options: Options) -> ImageData:
         data.train_images, data.train_labels = data.train_images[kept], data.train_labels[kept]
     data.train_labels = redraw_labels(data.train_labels, options.label_noise, data.classes, generator)
     count = len(data.train_labels)
-    if options.batch_size > count:
-        raise UsageError(f"--batch-size {options.batch_size}: there are only {count} training images")
+    needed = options.batch_size * options.accumulate
+    if needed > count:
+        times = f" × --accumulate {options.accumulate}" if options.accumulate > 1 else ""
+        raise UsageError(f"--batch-size {options.batch_size}{times}: there are only {count} training images")
     return data

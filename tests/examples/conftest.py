@@ -13,9 +13,9 @@ import torch
 
 from examples.cifar_optimizers import train
 from examples.cifar_optimizers.cifar import CIFAR
+from snippets import training_loop
 from snippets.checkpoints import load_checkpoint
 from snippets.errors import exit_with_one_line
-from snippets import training_loop
 from snippets.run_folder import read_metrics
 
 

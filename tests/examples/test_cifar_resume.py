@@ -58,19 +58,18 @@ def assert_same_run(first, second):
 @pytest.fixture
 def signal_at(monkeypatch):
     """Return a function that sends this process a signal during the given step of the next run."""
-    original = train.training_step
+    original = train.ImageClassification.learn
 
     def arrange(at, number=signal.SIGINT):
-        def step(state, data, indices):
-            result = original(state, data, indices)
-            if state.step == at:
+        def learn(task, indices):
+            measures = original(task, indices)
+            if task.state.step == at:
                 signal.raise_signal(number)
-            return result
+            return measures
 
-        monkeypatch.setattr(train, "training_step", step)
+        monkeypatch.setattr(train.ImageClassification, "learn", learn)
 
-    yield arrange
-    monkeypatch.setattr(train, "training_step", original)
+    return arrange
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
@@ -240,7 +239,7 @@ def test_a_run_killed_between_its_last_step_and_its_summary(run_train):
     assert again.json("summary.json")["test_accuracy"] == summary["test_accuracy"]
 
 
-def test_a_write_that_fails_keeps_the_previous_checkpoint(run_train, undisturbed, monkeypatch):
+def test_a_write_that_fails_keeps_the_previous_checkpoint(run_train, save_often, undisturbed, monkeypatch):
     saves = []
     original = checkpoints.torch.save
 
@@ -256,8 +255,8 @@ def test_a_write_that_fails_keeps_the_previous_checkpoint(run_train, undisturbed
     assert run.code == 1
     assert "No space left on device; the checkpoint before it is untouched" in run.err
     assert run.err.count("\n") == 1
-    assert run.last["step"] == 8
-    assert 8 in saves
+    assert run.last["step"] == 10
+    assert saves[-2:] == [8, 10]
     monkeypatch.setattr(checkpoints.torch, "save", original)
     assert_same_run(undisturbed(TINY), run_train("--resume", "auto", "--out", "run"))
 
@@ -286,7 +285,7 @@ def test_other_data_in_the_same_place_are_noticed(run_train, signal_at, write_ci
     write_cifar(tmp_path / "others", per_file=40, seed=1)
     run = run_train("--resume", "run", "--out", "run", "--data", "others")
     assert run.code == 2
-    assert run.err == "error: the images of --data others are not those that run began with\n"
+    assert run.err == "error: the content of --data others is not what run began with\n"
 
 
 def test_a_run_of_another_version_is_refused(run_train, signal_at):
