@@ -1,31 +1,156 @@
-"""How much memory a run uses, and whether an error means that it was too much."""
+"""How much memory a process uses, how to limit it, and whether an error means that it was too much.
 
+`python -m snippets.memory` prints a reading of this machine; with a device behind it, of that one.
+"""
+
+import gc
+import math
+import os
 import resource
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
+
+from snippets.device import pick_device
+from snippets.errors import UsageError, exit_with_one_line
+
+MPS_STATISTICS_SINCE = (2, 13)  # torch.accelerator counts memory on MPS from this PyTorch on
 
 
 def memory_mb(device: torch.device) -> float:
     """Return the memory of this process in MB (10⁶ bytes).
 
     MPS: what the Metal driver has given it. CUDA: what PyTorch's allocator has reserved. CPU: the peak of its
-    resident memory, which `getrusage` reports in bytes on macOS and in kB on Linux.
+    resident memory.
     """
     if device.type == "mps":
         return torch.mps.driver_allocated_memory() / 1e6
     if device.type == "cuda":
         return torch.cuda.memory_reserved(device) / 1e6
+    return peak_resident() / 1e6
+
+
+def peak_resident() -> int:
+    """Return the highest resident memory of this process so far, in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 1e6 if sys.platform == "darwin" else peak / 1e3
+    return peak if sys.platform == "darwin" else peak * 1024  # macOS counts bytes, Linux kB
+
+
+# --8<-- [start:reading]
+@dataclass(frozen=True)
+class MemoryReading:
+    """Memory of this process on one device, in bytes; None where the backend does not count it."""
+
+    device: str
+    tensors: int | None  # live tensors
+    held: int | None  # what the process has taken from the driver: live tensors, cached blocks, graphs
+    peak: int | None  # highest `tensors` so far; on the CPU the highest resident memory
+    limit: int  # MPS: what Metal recommends at most; CUDA: the card's memory; CPU: the memory of the computer
+
+    def __str__(self) -> str:
+        """Return one line in GB (10⁹ bytes)."""
+        figures = {"tensors": self.tensors, "held": self.held, "peak": self.peak, "limit": self.limit}
+        known = [f"{name} {value / 1e9:.2f} GB" for name, value in figures.items() if value is not None]
+        return f"{self.device}: {', '.join(known)}"
+
+
+def read_memory(device: torch.device) -> MemoryReading:
+    """Return how much memory this process uses on `device`. No other process can be asked that way."""
+    if device.type == "mps":
+        counted = torch.__version__ >= MPS_STATISTICS_SINCE
+        return MemoryReading(
+            device="mps",
+            tensors=torch.mps.current_allocated_memory(),
+            held=torch.mps.driver_allocated_memory(),
+            peak=torch.accelerator.max_memory_allocated() if counted else None,
+            limit=torch.mps.recommended_max_memory(),
+        )
+    if device.type == "cuda":
+        return MemoryReading(
+            device="cuda",
+            tensors=torch.cuda.memory_allocated(device),
+            held=torch.cuda.memory_reserved(device),
+            peak=torch.cuda.max_memory_allocated(device),
+            limit=torch.cuda.get_device_properties(device).total_memory,
+        )
+    installed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return MemoryReading("cpu", tensors=None, held=None, peak=peak_resident(), limit=installed)
+
+
+# --8<-- [end:reading]
+# --8<-- [start:limit]
+def limit_memory(device: torch.device, fraction: float) -> int:
+    """Let allocations on `device` fail beyond a limit, and return it in bytes.
+
+    The limit is `fraction` of what Metal recommends (MPS, up to 2) or of the card's memory (CUDA, up to 1).
+    Raises UsageError for other values, for 0, which PyTorch on MPS takes for "no limit", and for the CPU.
+    """
+    if device.type not in ("mps", "cuda"):
+        raise UsageError(f"PyTorch cannot limit memory on {device.type!r}; in a shell, `ulimit -v` may")
+    highest = 2.0 if device.type == "mps" else 1.0
+    fraction = float(fraction)  # PyTorch raises TypeError for an int
+    if math.isnan(fraction) or not 0 < fraction <= highest:
+        raise UsageError(
+            f"memory limit {fraction:g}: on {device.type}, choose a fraction above 0 and up to {highest:g}"
+        )
+    if device.type == "mps":
+        torch.mps.set_per_process_memory_fraction(fraction)
+    else:
+        torch.cuda.set_per_process_memory_fraction(fraction, device)
+    return int(fraction * read_memory(device).limit)
+
+
+# --8<-- [end:limit]
+# --8<-- [start:out_of_memory]
+OUT_OF_MEMORY_TEXTS = (
+    "out of memory",  # MPS: "MPS backend out of memory (MPS allocated: …"
+    "Invalid buffer size",  # MPS: one tensor larger than Metal allows for one buffer
+    "can't allocate memory",  # CPU on Linux and macOS
+    "not enough memory",  # CPU elsewhere
+    "CUBLAS_STATUS_ALLOC_FAILED",  # CUDA, when the library itself found no room
+)
 
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Return whether `error` says that the device or the computer has no memory left.
 
-    Only CUDA has a class of its own for it; MPS and the CPU raise a plain RuntimeError with a telling text.
+    Only CUDA, and on MPS commands that failed on the GPU (since 2.15), have a class of their own for it.
+    The limits of MPS and the CPU raise a plain RuntimeError with a telling text.
     """
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return True
-    texts = ("out of memory", "not enough memory", "can't allocate memory")
-    return isinstance(error, RuntimeError) and any(text in str(error) for text in texts)
+    return isinstance(error, RuntimeError) and any(text in str(error) for text in OUT_OF_MEMORY_TEXTS)
+
+
+# --8<-- [end:out_of_memory]
+# --8<-- [start:release]
+def release_unused(device: torch.device) -> None:
+    """Give back what no tensor uses any more: between two phases of a program, not between two steps."""
+    gc.collect()  # tensors in reference cycles count as used until then
+    if device.type != "cpu":
+        torch.get_device_module(device).empty_cache()
+
+
+# --8<-- [end:release]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print a reading, before and after a tensor of 100 MB."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if len(words) > 1:
+        raise UsageError(f"expected at most one device, got {' '.join(words)!r}")
+    device, _ = pick_device(*words)
+    print(f"at the start: {read_memory(device)}")
+    tensor = torch.ones(25_000_000, device=device)  # float32: 4 bytes each
+    print(f"with a tensor of {tensor.nbytes / 1e9:.2f} GB: {read_memory(device)}")
+    del tensor
+    print(f"without it: {read_memory(device)}")
+    release_unused(device)
+    print(f"cache released: {read_memory(device)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(exit_with_one_line(main))

@@ -1,4 +1,4 @@
-"""Memory figures and out-of-memory errors."""
+"""Memory readings, limits and out-of-memory errors."""
 
 import sys
 from types import SimpleNamespace
@@ -7,28 +7,132 @@ import pytest
 import torch
 
 from snippets import memory
-from snippets.memory import is_out_of_memory, memory_mb
+from snippets.errors import UsageError, exit_with_one_line
+from snippets.memory import (
+    MemoryReading,
+    is_out_of_memory,
+    limit_memory,
+    main,
+    memory_mb,
+    read_memory,
+    release_unused,
+)
+
+CPU, MPS, CUDA = map(torch.device, ("cpu", "mps", "cuda"))
+
+
+@pytest.fixture
+def mac(monkeypatch):
+    """Let PyTorch report the memory of a Mac with 8 GB, and return the calls that change something."""
+    calls = []
+    figures = {
+        "current_allocated_memory": 1_500_000_000,
+        "driver_allocated_memory": 4_000_000_000,
+        "recommended_max_memory": 5_726_000_000,
+    }
+    for name, value in figures.items():
+        monkeypatch.setattr(torch.mps, name, lambda value=value: value)
+    monkeypatch.setattr(torch.accelerator, "max_memory_allocated", lambda: 2_250_000_000)
+    monkeypatch.setattr(torch.mps, "empty_cache", lambda: calls.append("empty_cache"))
+    monkeypatch.setattr(torch._C, "_mps_setMemoryFraction", calls.append, raising=False)
+    return calls
+
+
+@pytest.fixture
+def card(monkeypatch):
+    """Let PyTorch report the memory of a CUDA card with 16 GB, and return the calls that change something."""
+    calls = []
+    figures = {"memory_allocated": 3e9, "memory_reserved": 7e6, "max_memory_allocated": 4e9}
+    for name, value in figures.items():
+        monkeypatch.setattr(torch.cuda, name, lambda device, value=int(value): value)
+    card = SimpleNamespace(total_memory=16_000_000_000)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: card)
+    monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", lambda *what: calls.append(what))
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: calls.append("empty_cache"))
+    return calls
 
 
 def test_the_cpu_figure_grows_with_what_is_held():
-    before = memory_mb(torch.device("cpu"))
+    before = memory_mb(CPU)
     held = torch.ones(int(before * 1e6 + 100e6) // 4)
-    assert memory_mb(torch.device("cpu")) >= held.numel() * 4 / 1e6
+    assert memory_mb(CPU) >= held.nbytes / 1e6
+    assert read_memory(CPU).peak >= held.nbytes
 
 
 def test_units_of_getrusage_differ(monkeypatch):
     monkeypatch.setattr(memory.resource, "getrusage", lambda who: SimpleNamespace(ru_maxrss=3_000_000))
     monkeypatch.setattr(sys, "platform", "linux")
-    assert memory_mb(torch.device("cpu")) == 3000.0
+    assert memory_mb(CPU) == 3072.0  # Linux counts in units of 1024 bytes
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert memory_mb(torch.device("cpu")) == 3.0
+    assert memory_mb(CPU) == 3.0
 
 
-def test_accelerators_ask_their_own_allocator(monkeypatch):
-    monkeypatch.setattr(torch.mps, "driver_allocated_memory", lambda: 5_000_000)
-    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: 7_000_000)
-    assert memory_mb(torch.device("mps")) == 5.0
-    assert memory_mb(torch.device("cuda")) == 7.0
+def test_accelerators_ask_their_own_allocator(mac, card):
+    assert memory_mb(MPS) == 4000.0
+    assert memory_mb(CUDA) == 7.0
+
+
+def test_reading_on_mps(mac):
+    reading = read_memory(MPS)
+    assert str(reading) == "mps: tensors 1.50 GB, held 4.00 GB, peak 2.25 GB, limit 5.73 GB"
+
+
+def test_the_peak_on_mps_is_counted_since_2_13(mac, monkeypatch):
+    monkeypatch.setattr(torch, "__version__", torch.torch_version.TorchVersion("2.12.1"))
+    assert read_memory(MPS).peak is None
+    assert str(read_memory(MPS)) == "mps: tensors 1.50 GB, held 4.00 GB, limit 5.73 GB"
+    monkeypatch.setattr(torch, "__version__", torch.torch_version.TorchVersion("2.13.0"))
+    assert read_memory(MPS).peak == 2_250_000_000
+
+
+def test_reading_on_cuda(card):
+    assert str(read_memory(CUDA)) == "cuda: tensors 3.00 GB, held 0.01 GB, peak 4.00 GB, limit 16.00 GB"
+
+
+def test_reading_on_the_cpu():
+    reading = read_memory(CPU)
+    assert reading.tensors is None
+    assert reading.held is None
+    assert 0 < reading.peak < reading.limit
+    line = str(MemoryReading("cpu", None, None, 570_000_000, 25_280_000_000))
+    assert line == "cpu: peak 0.57 GB, limit 25.28 GB"
+
+
+def test_a_limit_on_mps_is_a_share_of_what_metal_recommends(mac):
+    assert limit_memory(MPS, 0.5) == 2_863_000_000
+    assert limit_memory(MPS, 1) == 5_726_000_000  # PyTorch itself refuses an int
+    assert limit_memory(MPS, 2) == 11_452_000_000
+    assert mac == [0.5, 1.0, 2.0]
+    assert all(isinstance(fraction, float) for fraction in mac)
+    with pytest.raises(TypeError):
+        torch.mps.set_per_process_memory_fraction(1)
+
+
+def test_a_limit_on_cuda_is_a_share_of_the_card(card):
+    assert limit_memory(CUDA, 0.25) == 4_000_000_000
+    assert card == [(0.25, CUDA)]
+
+
+@pytest.mark.parametrize("fraction", [0, 0.0, -0.5, 2.1, float("nan"), float("inf")])
+def test_no_limit_and_impossible_limits_are_refused(mac, fraction):
+    with pytest.raises(UsageError, match="above 0 and up to 2"):
+        limit_memory(MPS, fraction)
+    assert mac == []
+
+
+def test_other_devices_have_other_ranges(card):
+    with pytest.raises(UsageError, match="on cuda, choose a fraction above 0 and up to 1"):
+        limit_memory(CUDA, 1.5)
+    with pytest.raises(UsageError, match="cannot limit memory on 'cpu'"):
+        limit_memory(CPU, 0.5)
+
+
+def test_unused_memory_is_given_back(mac, card):
+    release_unused(MPS)
+    assert mac == ["empty_cache"]
+    release_unused(CUDA)
+    assert card == ["empty_cache"]
+    release_unused(CPU)
 
 
 def test_a_real_allocation_that_fails_is_recognised():
@@ -40,10 +144,9 @@ def test_a_real_allocation_that_fails_is_recognised():
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
-        (
-            RuntimeError("MPS backend out of memory (MPS allocated: 8.00 GB)"),
-            True,
-        ),
+        (RuntimeError("MPS backend out of memory (MPS allocated: 8.00 GB)"), True),
+        (RuntimeError("Invalid buffer size: 19.38 GiB"), True),
+        (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"), True),
         (torch.OutOfMemoryError("CUDA out of memory."), True),
         (MemoryError(), True),
         (RuntimeError("mat1 and mat2 shapes cannot be multiplied"), False),
@@ -52,3 +155,16 @@ def test_a_real_allocation_that_fails_is_recognised():
 )
 def test_which_errors_mean_out_of_memory(error, expected):
     assert is_out_of_memory(error) is expected
+
+
+def test_command_line(capsys):
+    assert exit_with_one_line(main, ["cpu"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(": cpu: ")[0] for line in lines] == [
+        "at the start",
+        "with a tensor of 0.10 GB",
+        "without it",
+        "cache released",
+    ]
+    assert exit_with_one_line(main, ["cpu", "mps"]) == 2
+    assert capsys.readouterr().err == "error: expected at most one device, got 'cpu mps'\n"
