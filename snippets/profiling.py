@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from torch import nn
@@ -104,21 +105,32 @@ def time_undisturbed(step: Callable[[], object], device: torch.device, steps: in
 
 
 # --8<-- [end:time_undisturbed]
-# --8<-- [start:record_trace]
-def record_trace(
-    step: Callable[[], object], device: torch.device, trace: Path, warm_up: int = 3, steps: int = 5
-) -> str:
-    """Run `step` under torch.profiler, write a Chrome trace to `trace`, and return a table of the calls.
+# --8<-- [start:record_calls]
+class CallTime(NamedTuple):
+    """What the calls of one name took in the recorded steps, without what they called in turn."""
 
-    The first `warm_up` steps are not recorded. The calls with the largest time of their own stand first.
+    name: str
+    milliseconds: float
+    count: int
+
+
+def record_calls(
+    step: Callable[[], object], device: torch.device, trace: Path, warm_up: int = 3, steps: int = 5
+) -> list[CallTime]:
+    """Run `step` under torch.profiler; return the times of its calls, and write a Chrome trace to `trace`.
+
+    The longest stand first. They are times of the CPU, on CUDA of the GPU; `ProfilerStep*` is what was spent
+    outside of all calls, in Python. The first `warm_up` steps are not recorded.
     """
-    activities = [ProfilerActivity.CPU] + [ProfilerActivity.CUDA] * (device.type == "cuda")  # none for MPS
+    on_cuda = device.type == "cuda"
+    activities = [ProfilerActivity.CPU, ProfilerActivity.CUDA] if on_cuda else [ProfilerActivity.CPU]
     plan = schedule(wait=1, warmup=warm_up - 1, active=steps, repeat=1)
-    tables = []
+    calls: list[CallTime] = []
 
     def finish(profiler: profile) -> None:
-        own_time = "self_cuda_time_total" if device.type == "cuda" else "self_cpu_time_total"
-        tables.append(profiler.key_averages().table(own_time, row_limit=12, max_name_column_width=44))
+        for call in profiler.key_averages():
+            microseconds = call.self_device_time_total if on_cuda else call.self_cpu_time_total
+            calls.append(CallTime(call.key, microseconds / 1e3, call.count))
         profiler.export_chrome_trace(str(trace))
 
     with profile(activities=activities, schedule=plan, on_trace_ready=finish, acc_events=True) as profiler:
@@ -126,10 +138,10 @@ def record_trace(
             step()
             synchronize(device)
             profiler.step()
-    return tables[0]
+    return sorted(calls, key=lambda call: call.milliseconds, reverse=True)
 
 
-# --8<-- [end:record_trace]
+# --8<-- [end:record_calls]
 # --8<-- [start:events]
 def milliseconds_on_gpu(work: Callable[[], object]) -> float:
     """Return how long the MPS device takes from the end of what it did before to the end of `work`.

@@ -5,7 +5,8 @@
 docs/data/recorded/index.yaml lists the recordings. Written by hand: `name` of the text file beside it;
 `command`, run from the repository's root; `compare`, which is `exact`, or `masked` where the output holds
 measurements (tools/compare_output.py); `needs`, what a machine must be for the output to be comparable;
-`keep`, files of the run folder that are stored too; `draw`, which of these files become curves in
+`until`, words of the line up to which output is compared, where below it even the order of the lines is a
+measurement; `keep`, files of the run folder that are stored too; `draw`, which of these files become curves in
 docs/assets/images/ (tools/draw_curves.py). Written by this tool: date, machine, versions, and the SHA-256 of
 the text, so that no recording is edited by hand.
 """
@@ -32,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = Path("docs/data/recorded")
 IMAGES = Path("docs/assets/images")
 INDEX = FOLDER / "index.yaml"
-BY_HAND = ("name", "command", "compare", "needs", "keep", "draw")
+BY_HAND = ("name", "command", "compare", "until", "needs", "keep", "draw")
 SHOWN_FOLDER = "~/mps-handbook"  # stands in recordings for the folder of whoever recorded
 TIMEOUT = 280  # seconds
 
@@ -105,6 +106,20 @@ def tidy(text: str, folders: list[Path]) -> str:
             text = text.replace(name, SHOWN_FOLDER)
     text = text.replace(str(Path.home()), "~") if str(Path.home()) != "/" else text
     return "\n".join(line.rstrip() for line in text.strip("\n").splitlines()) + "\n"
+
+
+def compared_part(entry: dict, text: str) -> str:
+    """Return the lines of an output that are compared: all, or those up to the one with the words `until`.
+
+    Raises ValueError when no line has these words.
+    """
+    if "until" not in entry:
+        return text
+    lines = text.splitlines()
+    last = next((number for number, line in enumerate(lines, start=1) if entry["until"] in line), None)
+    if last is None:
+        raise ValueError(f"{entry['name']}: no line of the output contains {entry['until']!r}")
+    return "\n".join(lines[:last])
 
 
 def text_hash(text: str) -> str:

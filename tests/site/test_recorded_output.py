@@ -5,7 +5,16 @@ from pathlib import Path
 import pytest
 
 from tools.compare_output import compare
-from tools.record_output import FOLDER, IMAGES, drawn, machine_traits, read_index, run, text_hash
+from tools.record_output import (
+    FOLDER,
+    IMAGES,
+    compared_part,
+    drawn,
+    machine_traits,
+    read_index,
+    run,
+    text_hash,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 ENTRIES = {entry["name"]: entry for entry in read_index(ROOT)}
@@ -22,7 +31,9 @@ def test_command_still_prints_this(name):
         pytest.skip(
             f"the recording {name} was made on another kind of machine: needs {', '.join(sorted(missing))}"
         )
-    lines, differences = compare(recorded(name), run(ENTRIES[name], ROOT), ENTRIES[name]["compare"])
+    entry = ENTRIES[name]
+    texts = (compared_part(entry, text) for text in (recorded(name), run(entry, ROOT)))
+    lines, differences = compare(*texts, entry["compare"])
     assert not differences, "\n" + "\n".join(differences)
     assert lines > 0
     print(f"compared {lines} lines of {name}")

@@ -1,4 +1,4 @@
-"""Finding the calls in which the CPU waits: each kind of wait is found, with its line, and nothing else is."""
+"""Finding the calls in which the CPU waits: each kind is found, with its line, and nothing else."""
 
 import inspect
 

@@ -1,4 +1,4 @@
-"""Profiling: times of parts add up and land on the right part; the trace shows what ran; MPS is asked correctly."""
+"""Profiling: time lands on the part that took it, the trace shows what ran, MPS is asked as it should be."""
 
 import contextlib
 import json
@@ -15,7 +15,7 @@ from snippets.errors import UsageError
 from snippets.profiling import (
     capture_metal,
     milliseconds_on_gpu,
-    record_trace,
+    record_calls,
     time_parts,
     time_undisturbed,
     with_signposts,
@@ -117,16 +117,22 @@ class SlowDevice:
         self.clock = max(self.clock, self.busy_until)
 
 
+def test_time_outside_of_calls_is_that_of_python(tmp_path):
+    longest = record_calls(lambda: time.sleep(0.01), CPU, tmp_path / "trace.json", steps=3)[0]
+    assert (longest.name, longest.count) == ("ProfilerStep*", 3)
+    assert longest.milliseconds >= 30
+
+
 def test_the_trace_holds_the_recorded_steps_alone(tmp_path):
     calls = []
 
     def step():
         calls.append(torch.ones(8, 8) @ torch.ones(8, 8))
 
-    table = record_trace(step, CPU, tmp_path / "trace.json", warm_up=3, steps=5)
+    times = record_calls(step, CPU, tmp_path / "trace.json", warm_up=3, steps=5)
     assert len(calls) == 8
-    row = next(line.split() for line in table.splitlines() if "aten::mm" in line)
-    assert row[-1] == "5"  # calls
+    assert [call.count for call in times if call.name == "aten::mm"] == [5]
+    assert times == sorted(times, key=lambda call: -call.milliseconds)
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
     assert sum(event.get("name") == "aten::mm" for event in events) == 5
 

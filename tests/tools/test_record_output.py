@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tools import record_output
-from tools.record_output import RecordingFailed, read_index, record, run
+from tools.record_output import RecordingFailed, compared_part, read_index, record, run
 
 PROGRAM = """
 import pathlib, sys
@@ -90,3 +90,11 @@ def test_command_line_errors_are_one_line(monkeypatch, capsys):
     assert record_output.main() == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert Path(record_output.ROOT, "tools/record_output.py").is_file()
+
+
+def test_output_is_compared_up_to_the_line_that_the_entry_names():
+    text = "first\nslowest calls:\n  b\n  a\n"
+    assert compared_part(ENTRY, text) == text
+    assert compared_part(ENTRY | {"until": "slowest calls"}, text) == "first\nslowest calls:"
+    with pytest.raises(ValueError, match="no line of the output contains 'fastest'"):
+        compared_part(ENTRY | {"until": "fastest"}, text)

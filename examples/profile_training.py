@@ -1,0 +1,108 @@
+"""Find out what the steps of a training program wait for: data, Python, the GPU, or a number from it.
+
+    python examples/profile_training.py cifar_optimizers [options of its train.py]
+
+Nothing is kept of the training. The trace of some steps is written to runs/profile_<system>.json, or into the
+folder that --out names; chrome://tracing and https://ui.perfetto.dev show it.
+"""
+
+import importlib
+import itertools
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+try:
+    import torch
+
+    from snippets.errors import UsageError, exit_with_one_line
+    from snippets.find_waits import WaitFinder
+    from snippets.profiling import record_calls, time_parts, time_undisturbed
+    from snippets.training_loop import Task
+    from snippets.training_run import Program
+except ModuleNotFoundError as missing:
+    print(
+        f"error: this Python has no module {missing.name!r}; "
+        "run `make train`, or enter the environment first: source .venv/bin/activate",
+        file=sys.stderr,
+    )
+    sys.exit(2)
+
+EXAMPLES = Path(__file__).parent
+WARM_UP, STEPS, RECORDED = 10, 20, 5  # the first steps load libraries, compile kernels and reserve memory
+
+
+def find_program(words: Sequence[str]) -> Program:
+    """Return the training program that the first word names. Raises UsageError, with all names."""
+    systems = sorted(path.parent.name for path in EXAMPLES.glob("*/train.py"))
+    if not words or words[0] not in systems:
+        given = f"not {words[0]!r}" if words else "and then the options of its train.py"
+        raise UsageError(f"name a training system first ({', '.join(systems)}), {given}")
+    return importlib.import_module(f"examples.{words[0]}.train").PROGRAM
+
+
+def all_batches(task: Task) -> Iterator[Any]:
+    """Yield the batches of one epoch after the other."""
+    for epoch in itertools.count():
+        yield from task.batches(epoch, 0)
+
+
+def show_times(task: Task, batches: Iterator[Any]) -> None:
+    """Print how long the parts of a step take, and what the CPU and the device need for all of it."""
+    device = task.state.device
+    parts = time_parts(batches, task.learn, task.state.model, device, STEPS)
+    total = sum(parts.values())
+    print(f"\nms per step, waiting for the device around each part (mean of {STEPS}):")
+    for name, seconds in parts.items():
+        print(f"  {name:<20}{1e3 * seconds:9.2f}{seconds / total:8.1%}")
+    print(f"  {'all':<20}{1e3 * total:9.2f}")
+    returned, finished = time_undisturbed(lambda: task.learn(next(batches)), device, STEPS)
+    print("ms per step, not waiting between steps:")
+    print(f"  {'calls returned after':<20}{1e3 * returned:9.2f}")
+    print(f"  {'device finished':<20}{1e3 * finished:9.2f}")
+
+
+def show_waits(task: Task, batches: Iterator[Any]) -> None:
+    """Print in which lines of one step the CPU waits for the device."""
+    with WaitFinder(task.state.device) as finder:
+        task.learn(next(batches))
+    print(f"\nwaits in one step: {finder.waits.total()}")
+    for (reason, line), count in finder.waits.most_common(10):
+        print(f"  {count:4d} × {line:<28} {reason}")
+
+
+def show_calls(task: Task, batches: Iterator[Any], trace: Path) -> None:
+    """Print which calls take the most time, and write a trace. Raises UsageError when that fails."""
+    try:
+        trace.parent.mkdir(parents=True, exist_ok=True)
+        calls = record_calls(lambda: task.learn(next(batches)), task.state.device, trace, steps=RECORDED)
+    except OSError as error:
+        raise UsageError(f"cannot write {trace}: {error.strerror}; use --out") from error
+    total = sum(call.milliseconds for call in calls)
+    print(f"\ncalls in {RECORDED} recorded steps, {total:.1f} ms:\n   own ms  share  calls  name")
+    for name, milliseconds, count in calls[:10]:
+        print(f"{milliseconds:9.2f} {milliseconds / total:6.1%} {count:6d}  {name}")
+    print(f"trace: {trace}")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Profile the training that the command line describes. Raises UsageError."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    program = find_program(words)
+    typed = program.read_command_line(words[1:])
+    folder = Path(typed.pop("out", "runs"))
+    task = program.build(program.resolve(typed))
+    batches = all_batches(task)
+    print(f"device: {task.facts['device']}, precision: {task.facts['precision']}")
+    print(f"PyTorch {torch.__version__}, {torch.get_num_threads()} CPU threads")
+    for _ in range(WARM_UP):
+        task.learn(next(batches))
+    show_times(task, batches)
+    show_waits(task, batches)
+    show_calls(task, batches, folder / f"profile_{program.system}.json")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(exit_with_one_line(main))
