@@ -1,0 +1,1 @@
+"""The parts of examples/benchmark.py: levels, a child process for each, machine, report, chart."""

@@ -1,0 +1,96 @@
+"""The process of one level: read a job from standard input, train, print the result as one line of JSON.
+
+A process of its own keeps a crash, an exhausted memory and the memory figures of a level to itself, and
+PyTorch reads variables such as PYTORCH_ENABLE_MPS_FALLBACK only while it is imported.
+"""
+
+import importlib
+import json
+import os
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from examples.benchmarking.levels import Level
+from examples.benchmarking.steps import Plan, time_steps
+from snippets.errors import UsageError
+from snippets.memory import is_out_of_memory
+
+MARK = "benchmark result> "  # a system may print lines of its own before it
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one child process has to do."""
+
+    module: str  # the system's train.py, as a module
+    words: list[str]  # the system's own flags
+    level: Level
+    plan: Plan
+    batch_size: int | None = None  # None: as in `words`, or the system's default
+    workers: int | None = None
+
+    def to_json(self) -> str:
+        """Return the job as text for the child's standard input."""
+        return json.dumps({**vars(self), "level": vars(self.level), "plan": vars(self.plan)})
+
+    @staticmethod
+    def from_json(text: str) -> "Job":
+        """Return the job that `to_json` wrote."""
+        values = json.loads(text)
+        return Job(**values | {"level": Level(**values["level"]), "plan": Plan(**values["plan"])})
+
+    def options(self, typed: dict[str, Any]) -> dict[str, Any]:
+        """Return the system's options, with those that the benchmark decides."""
+        swept = {"batch_size": self.batch_size, "workers": self.workers}
+        length = {"epochs": self.plan.most_steps, "max_steps": self.plan.most_steps}  # schedules end there
+        return typed | self.level.options() | {k: v for k, v in swept.items() if v is not None} | length
+
+
+def run_job(job: Job) -> dict[str, Any]:
+    """Return what a level gave: status "measured", or "unavailable" or "failed" with the reason."""
+    try:
+        system = importlib.import_module(job.module)
+        task = system.prepare(job.options(system.read_command_line(job.words)))
+        if job.level.compiled and (obstacle := why_not_compiled(task)):
+            return {"status": "unavailable", "reason": obstacle}
+        return {"status": "measured"} | time_steps(task, job.plan)
+    except UsageError as error:
+        return {"status": "unavailable", "reason": one_line(str(error))}
+    except Exception as error:
+        if is_out_of_memory(error):
+            return {"status": "failed", "reason": "out of memory; try a smaller batch (--batch-sizes)"}
+        return {"status": "failed", "reason": f"{type(error).__name__}: {one_line(str(error))}"}
+
+
+def why_not_compiled(task: Any) -> str | None:
+    """Return what kept the task from being compiled, where it went on without; None when it was compiled."""
+    said = str(task.facts.get("compile", ""))
+    return None if said.startswith("yes") else said or "the system did not compile"
+
+
+def one_line(text: str) -> str:
+    """Return the first line of a message that says something, shortened to 300 characters."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[0][:300] if lines else "no message"
+
+
+def end_with_parent(parent: int) -> None:
+    """End this process when its parent has gone, even if it was killed: nobody would read the result."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
+def main() -> int:
+    """Do the job on standard input."""
+    threading.Thread(target=end_with_parent, args=[os.getppid()], daemon=True).start()
+    result = run_job(Job.from_json(sys.stdin.read()))
+    print(MARK + json.dumps(result), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,117 @@
+"""The rows of a benchmark: speed-ups, whether a level learned the same, and the table that people read."""
+
+import math
+import statistics
+from dataclasses import dataclass, field
+from typing import Any
+
+from examples.benchmarking.child import Job
+from snippets.timing import spread
+
+COMPARED = 10  # losses at the end of the compared steps whose mean counts
+TOLERANCE = 0.05  # of the reference's mean loss: bf16 and other random crops move it by less
+SPREADS = 3.0  # standard errors of the difference of two such means
+
+HEADER = (
+    f"{'level':<18} {'batch':>6} {'ms/step':>9} {'10 % to 90 %':>19} {'samples/s':>10} {'speed-up':>8} "
+    f"{'1st step':>9} {'data':>5} {'memory':>9} {'loss':>8}"
+)
+
+
+@dataclass
+class Row:
+    """One level at one batch size and number of workers, with what its child process gave."""
+
+    job: Job
+    result: dict[str, Any]
+    speed_up: float | None = None  # over the first measured level of the same sweep point
+    loss_differs: bool = False
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def measured(self) -> bool:
+        """Whether there are times."""
+        return self.result["status"] == "measured"
+
+    @property
+    def point(self) -> tuple[int | None, int | None]:
+        """The place in a sweep. Levels are compared with each other only at the same one."""
+        return self.job.batch_size, self.job.workers
+
+
+def last_loss(losses: list[float]) -> float:
+    """Return the mean of the last losses that all levels have."""
+    return statistics.fmean(losses[-COMPARED:])
+
+
+def losses_differ(reference: list[float], losses: list[float]) -> bool:
+    """Return whether a level learned something else than the reference in the same steps.
+
+    Levels start from equal weights, but rounding and a device's own random crops let their losses drift
+    apart. The tolerance is 5 % or three standard errors of the difference, whichever is larger, so it catches
+    NaN, a network that does not learn and coarse errors. It cannot prove that a result is right.
+    """
+    first, second = reference[-COMPARED:], losses[-COMPARED:]
+    difference = abs(last_loss(first) - last_loss(second))
+    if not math.isfinite(difference):
+        return True
+    noise = SPREADS * math.sqrt((variance(first) + variance(second)) / len(first))
+    return difference > max(TOLERANCE * abs(last_loss(first)), noise)
+
+
+def variance(values: list[float]) -> float:
+    """Return the variance of the values, 0 for a single one."""
+    return statistics.variance(values) if len(values) > 1 else 0.0
+
+
+def add_row(rows: list[Row], job: Job, result: dict[str, Any]) -> Row:
+    """Append a row, compared with the first measured one of the same sweep point, and return it."""
+    row = Row(job, result)
+    if row.measured:
+        reference = next((r for r in rows if r.measured and r.point == row.point), row)
+        row.speed_up = result["samples_per_s"] / reference.result["samples_per_s"]
+        row.loss_differs = losses_differ(reference.result["losses"], result["losses"])
+    rows.append(row)
+    return row
+
+
+def line(row: Row) -> str:
+    """Return a row of the table under HEADER."""
+    result, name = row.result, f"{row.job.level.name:<18}"
+    if not row.measured:
+        batch = "" if row.job.batch_size is None else row.job.batch_size
+        return f"{name} {batch:>6} not available: {result['reason']}"
+    times = spread([1e3 * seconds for seconds in result["seconds"]])
+    limits = f"{times.low:.3f} to {times.high:.3f}"
+    mark = " differs" if row.loss_differs else ""
+    return (
+        f"{name} {result['samples_per_step']:6d} {times.median:9.3f} {limits:>19} "
+        f"{result['samples_per_s']:10.1f} {row.speed_up:7.2f}× {result['first_step_s']:7.2f} s "
+        f"{result['data_share']:5.0%} {result['memory_mb']:6.0f} MB {last_loss(result['losses']):8.4f}{mark}"
+    )
+
+
+def as_record(row: Row) -> dict[str, Any]:
+    """Return a row for the JSON file: figures first, then the single readings."""
+    level, result = row.job.level, row.result
+    record = {"level": level.name, "batch_size": row.job.batch_size, "workers": row.job.workers}
+    record["status"] = result["status"]
+    if not row.measured:
+        return record | {"reason": result["reason"]}
+    times = spread(result["seconds"])
+    return record | {
+        "median_s": times.median,
+        "low_s": times.low,
+        "high_s": times.high,
+        "speed_up": row.speed_up,
+        "last_loss": finite(last_loss(result["losses"])),
+        "loss_differs": row.loss_differs,
+        **{key: value for key, value in result.items() if key not in ("status", "losses", "seconds")},
+        "losses": [finite(loss) for loss in result["losses"]],
+        "seconds": result["seconds"],
+    }
+
+
+def finite(value: float) -> float | None:
+    """Return `value`, or None for NaN and infinity, which JSON does not have."""
+    return value if math.isfinite(value) else None
