@@ -125,11 +125,12 @@ class DamagedCheckpoint(UsageError):
 def is_whole(path: Path) -> bool:
     """Return whether `path` is a zip archive in which every part has its CRC-32, as torch.save writes them.
 
-    `torch.load` does not compare them: most flipped bits would load without an error, as other numbers.
+    `torch.load` does not compare them: most flipped bits would load without an error, as other numbers. Nor
+    does it read a part whose attributes say "folder"; torch.save sets no attributes at all.
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            return archive.testzip() is None
+            return archive.testzip() is None and not any(part.external_attr for part in archive.infolist())
     except Exception:  # a damaged archive can raise almost anything
         return False
 

@@ -9,6 +9,7 @@ import resource
 import signal
 import subprocess
 import sys
+import zipfile
 
 import pytest
 import torch
@@ -18,14 +19,12 @@ from snippets.checkpoints import (
     DamagedCheckpoint,
     TrainingState,
     all_finite,
-    is_whole,
     load_checkpoint,
     load_newest,
     load_weights,
     save_checkpoint,
 )
 from snippets.errors import RunError, UsageError
-
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 
@@ -197,7 +196,20 @@ def test_flipped_bits_are_noticed(tmp_path):
     counts = after_flips(path, [chance.randrange(bits) for _ in range(300)])
     assert counts["noticed"] > 150
     assert counts["harmless"] > 20  # padding between the parts
-    assert counts["silent"] > 50
+    assert counts["silent"] > 20
+
+
+def test_a_part_marked_as_a_folder_is_noticed(tmp_path):
+    """PyTorch would leave the memory of its tensor unfilled; every CRC-32 is right."""
+    path = tmp_path / "last.pt"
+    make_small_checkpoint(path)
+    raw = bytearray(path.read_bytes())
+    entry = raw.rindex(b"PK\1\2", 0, raw.rindex(b"data/0"))
+    raw[entry + 38] ^= 0x10  # the attributes, as MS-DOS has them
+    path.write_bytes(raw)
+    assert zipfile.ZipFile(path).testzip() is None
+    with pytest.raises(DamagedCheckpoint):
+        load_checkpoint(path)
 
 
 @pytest.mark.long
@@ -230,7 +242,7 @@ def test_the_checkpoint_before_the_last_is_kept(tmp_path):
     path, state = tmp_path / "last.pt", make_state()
     for state.step in (1, 2, 3):
         save_checkpoint(path, state.capture(), {}, keep_previous=True)
-    assert sorted(os.listdir(tmp_path)) == ["last.pt", "previous.pt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["last.pt", "previous.pt"]
     assert load_checkpoint(path)["step"] == 3
     assert load_checkpoint(tmp_path / "previous.pt")["step"] == 2
     content, read, note = load_newest(tmp_path)
