@@ -13,12 +13,12 @@ import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 from tqdm import tqdm
 
 from snippets.atomic_write import replace_file, replace_json
-from snippets.errors import UsageError
+from snippets.errors import RunError, UsageError
 
 PULSE = ("step", "total_steps", "device", "precision", "loss", "samples_per_s", "eta_s", "memory_mb")
 HEARTBEAT_INTERVAL = 1.0  # seconds; more often would only wear out the disk
@@ -86,7 +86,11 @@ class RunFolder:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is not None:
             self.fail(error)
-        self.log_file.close()
+        with contextlib.suppress(OSError):  # with a full disk, what is not written yet
+            self.log_file.close()
+        if isinstance(error, OSError):
+            cause = f"cannot write to the run folder {self.path}: {error.strerror or error}"
+            raise RunError(f"{cause}; remove the cause, then continue with --resume {self.path}") from error
 
     def write_config(self, config: dict[str, Any]) -> None:
         """Write config.json. It makes the folder a run's folder, so it is written first and only once."""
@@ -94,8 +98,9 @@ class RunFolder:
 
     def say(self, line: str = "") -> None:
         """Print a line above the progress bar, and keep it in train.log."""
-        tqdm.write(line)
-        sys.stdout.flush()  # otherwise a log that is piped stays empty for minutes
+        with contextlib.suppress(BrokenPipeError):  # whoever read the output has gone; training goes on
+            tqdm.write(line)
+            sys.stdout.flush()  # otherwise a log that is piped stays empty for minutes
         self.log_file.write(line + "\n")
         self.log_file.flush()
 
@@ -107,8 +112,16 @@ class RunFolder:
 
     def forget_metrics_after(self, step: int) -> None:
         """Drop the lines of steps that a resumed run will repeat, and a last line that was cut off."""
-        kept = [json.dumps(line) + "\n" for line in read_metrics(self.metrics_file) if line["step"] <= step]
-        replace_file(self.metrics_file, lambda file: file.write("".join(kept).encode()))
+        if not self.metrics_file.exists():
+            return
+
+        def copy_kept(target: BinaryIO) -> None:
+            with self.metrics_file.open("rb") as lines:
+                for line in lines:
+                    if line.endswith(b"\n") and json.loads(line)["step"] <= step:
+                        target.write(line)
+
+        replace_file(self.metrics_file, copy_kept)
 
     def beat(self, status: str = "running", **values: Any) -> None:
         """Replace heartbeat.json: what the run is doing, for whoever watches it.

@@ -93,7 +93,7 @@ class ImageClassification:
 
     # --8<-- [start:batches]
     def batches(self, epoch: int, first: int) -> Iterator[torch.Tensor]:
-        """Yield the indices (samples_per_step,) of each step's images; an incomplete last step is left out."""
+        """Yield the indices (samples_per_step,) of each step's images; an incomplete last one is left out."""
         order = epoch_order(len(self.data.train_labels), self.options.seed, epoch).to(self.state.device)
         for step in range(first, self.steps_per_epoch):
             yield order[step * self.samples_per_step : (step + 1) * self.samples_per_step]

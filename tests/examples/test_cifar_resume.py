@@ -87,6 +87,17 @@ def test_a_resumed_run_ends_bit_equal(run_train, signal_at, undisturbed, optimiz
     assert_same_run(undisturbed(options), resumed)
 
 
+@pytest.mark.parametrize("words", ["--precision bf16", "--precision fp16", "--accumulate 2"])
+def test_precision_and_accumulation_resume_bit_equal(run_train, signal_at, undisturbed, words):
+    options = [*TINY, *words.split()]
+    signal_at(7)
+    stopped = run_train(*options, "--out", "stopped")
+    assert stopped.json("heartbeat.json")["precision"] == stopped.json("config.json")["precision"].split()[0]
+    assert ("scale" in stopped.last["scaler"]) == ("fp16" in words)
+    signal_at(0)
+    assert_same_run(undisturbed(options), run_train("--resume", "stopped", "--out", "stopped"))
+
+
 @pytest.mark.parametrize("at", [1, 8, 10, 23])
 def test_any_step_will_do(run_train, signal_at, undisturbed, at):
     """The first, the last of an epoch, one with a line in metrics.jsonl, the last but one."""

@@ -1,5 +1,6 @@
 """The folder of a run: nothing overwritten, files that others can read at any moment."""
 
+import errno
 import json
 import subprocess
 import sys
@@ -7,7 +8,7 @@ import sys
 import pytest
 
 from snippets import run_folder
-from snippets.errors import UsageError
+from snippets.errors import RunError, UsageError
 from snippets.run_folder import RunFolder, check_new_folder, new_folder, read_json, read_metrics
 
 
@@ -110,6 +111,35 @@ def test_a_failure_is_left_in_the_heartbeat(tmp_path, error, status):
     assert heartbeat["status"] == status
     assert heartbeat["error"].startswith(type(error).__name__)
     assert status in (tmp_path / "train.log").read_text()
+
+
+def test_a_full_disk_is_one_line_that_says_how_to_go_on(tmp_path):
+    message = f"No space left on device; .* continue with --resume {tmp_path}"
+    with pytest.raises(RunError, match=message), RunFolder(tmp_path) as run:
+        run.beat("running")
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert read_json(tmp_path / "heartbeat.json")["status"] == "failed"
+
+
+def test_a_reader_that_goes_away_does_not_end_the_run(tmp_path):
+    """As in `train.py | head -1`."""
+    code = f"""
+import pathlib, sys, time
+from snippets.run_folder import RunFolder
+with RunFolder(pathlib.Path({str(tmp_path)!r})) as run:
+    run.say("first")
+    sys.stdin.readline()
+    run.say("second")
+    run.say("third")
+"""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", code], **pipes) as process:
+        assert process.stdout.readline() == b"first\n"
+        process.stdout.close()
+        process.stdin.write(b"go on\n")
+        process.stdin.close()
+        assert b"Traceback" not in process.stderr.read()
+    assert (tmp_path / "train.log").read_text() == "first\nsecond\nthird\n"
 
 
 def test_metrics_survive_a_kill_in_the_middle_of_a_line(tmp_path):
