@@ -1,0 +1,68 @@
+"""Bring batches to the device, or keep the whole data set there."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from snippets.errors import UsageError
+from snippets.memory import read_memory
+
+MPS_NON_BLOCKING_SINCE = (2, 13)  # before, such a copy could read memory that had already been reused
+
+
+# --8<-- [start:to_device]
+def map_tensors(batch: Any, change: Callable[[torch.Tensor], Any]) -> Any:
+    """Return `batch` with `change` applied to every tensor in its dicts, lists and (named) tuples."""
+    if isinstance(batch, torch.Tensor):
+        return change(batch)
+    if isinstance(batch, dict):
+        return {name: map_tensors(part, change) for name, part in batch.items()}
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):  # a named tuple takes its fields one by one
+        return type(batch)(*(map_tensors(part, change) for part in batch))
+    if isinstance(batch, list | tuple):
+        return type(batch)(map_tensors(part, change) for part in batch)
+    return batch  # texts and numbers
+
+
+def may_copy_without_waiting(tensor: torch.Tensor, device: torch.device) -> bool:
+    """Return whether the CPU may go on while `tensor` is being copied to `device`.
+
+    CUDA copies in the background only from pinned memory. Copies to the CPU must be waited for: whoever reads
+    the result too early reads what was there before.
+    """
+    if tensor.device.type != "cpu":
+        return False
+    if device.type == "cuda":
+        return tensor.is_pinned()
+    return device.type == "mps" and torch.__version__ >= MPS_NON_BLOCKING_SINCE
+
+
+def to_device(batch: Any, device: torch.device) -> Any:
+    """Return `batch` with every tensor in it on `device`; texts and numbers stay as they are."""
+    return map_tensors(
+        batch, lambda tensor: tensor.to(device, non_blocking=may_copy_without_waiting(tensor, device))
+    )
+
+
+# --8<-- [end:to_device]
+# --8<-- [start:resident]
+def tensor_bytes(data: Any) -> int:
+    """Return how many bytes the tensors in `data` take: dicts, lists and tuples of tensors."""
+    sizes: list[int] = []
+    map_tensors(data, lambda tensor: sizes.append(tensor.nbytes))
+    return sum(sizes)
+
+
+def fits_on(device: torch.device, size: int, share: float = 0.25) -> bool:
+    """Return whether `size` bytes take at most `share` of the memory that `device` can have.
+
+    On a Mac that is the memory of all programs together, and network, gradients and activations want most of
+    it. Raises UsageError for a share outside 0 to 1.
+    """
+    if not 0 < share <= 1:
+        raise UsageError(f"share of memory {share:g}: must be above 0 and at most 1")
+    return size <= share * read_memory(device).limit
+
+
+# --8<-- [end:resident]

@@ -1,0 +1,103 @@
+"""Measure a loader alone: how long until the first batch, and how fast from then on.
+
+`python -m snippets.loader_speed 0 2` compares numbers of workers, on samples that take some CPU time each.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from torch.utils.data import Dataset
+
+from snippets.command_line import StrictParser, number, whole_number
+from snippets.data_loading import EpochLoader
+from snippets.errors import exit_with_one_line
+
+BATCH_SIZE = 16
+PREPARED = 4  # batches that may lie ready when the clock starts, and do not count
+COUNTED = 20  # batches
+
+
+# --8<-- [start:measure]
+def seconds_to_first(batches: Iterator[Any]) -> float:
+    """Return how long the first batch takes. With workers, that is mostly their start."""
+    start = time.perf_counter()
+    next(batches)
+    return time.perf_counter() - start
+
+
+def seconds_per_batch(batches: Iterator[Any], prepared: int, count: int) -> float:
+    """Return the mean of `count` batches that are taken as fast as they come.
+
+    The first `prepared` are left out: workers had them ready. The mean of many is meant on purpose, because
+    batches of several workers arrive in bursts.
+    """
+    for _ in range(prepared):
+        next(batches)
+    start = time.perf_counter()
+    for _ in range(count):
+        next(batches)
+    return (time.perf_counter() - start) / count
+
+
+def seconds_per_step(loading: float, computing: float, workers: int) -> float:
+    """Return what a training step takes when its parts take `loading` and `computing` seconds alone.
+
+    Without workers one waits for the other; with workers the slower one sets the pace.
+    """
+    return max(loading, computing) if workers else loading + computing
+
+
+# --8<-- [end:measure]
+class BusySamples(Dataset):
+    """Samples that cost CPU time, as decoding and augmenting do."""
+
+    def __init__(self, count: int, milliseconds: float) -> None:
+        """`count` samples of `milliseconds` each."""
+        self.count, self.milliseconds = count, milliseconds
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return self.count
+
+    def __getitem__(self, index: int) -> torch.Tensor:
+        """Compute for a while, and return a sample of one number."""
+        end = time.thread_time() + self.milliseconds / 1000
+        while time.thread_time() < end:
+            pass
+        return torch.tensor([index])
+
+
+def measure(workers: int, milliseconds: float) -> tuple[float, float]:
+    """Return the seconds until the first batch, and the samples per second from then on."""
+    dataset = BusySamples(BATCH_SIZE * (1 + PREPARED + COUNTED), milliseconds)
+    loader = EpochLoader(dataset, BATCH_SIZE, 0, workers=workers, device=torch.device("cpu"))
+    batches = loader.batches(0)
+    first = seconds_to_first(batches)
+    return first, BATCH_SIZE / seconds_per_batch(batches, PREPARED, COUNTED)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print a line for each number of workers."""
+    parser = StrictParser(
+        prog="loader_speed", description="Measure a loader with several numbers of workers."
+    )
+    add = parser.add_argument
+    add("workers", nargs="*", type=whole_number(0, 1000), default=[0, 2], help="how many each; 0 2")
+    add("--milliseconds", type=number(0, 1000), default=2.0, help="CPU time of a sample; 2")
+    options = parser.parse_args(argv)
+    print(
+        f"PyTorch {torch.__version__}, {os.cpu_count()} cores; {options.milliseconds:g} ms of work per sample"
+    )
+    print("workers   first batch    after that")
+    for workers in options.workers:
+        first, speed = measure(workers, options.milliseconds)
+        print(f"{workers:7} {first:11.2f} s {speed:7.0f} samples/s", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(exit_with_one_line(main))
