@@ -43,16 +43,16 @@ def choose_run(
             check_new_folder(out)
         return RunChoice(out)
     if resume != "auto":
-        return named_run(Path(resume), out)
+        return named_run(Path(resume), out, system)
     if out is not None:
         if (out / "config.json").exists():
-            return existing_run(out)
+            return existing_run(out, system)
         check_new_folder(out)
         return RunChoice(out, note=f"nothing to resume in {out}: starting anew")
     for folder in newest_first(Path("runs") / system):
         config = read_json(folder / "config.json")
         if config is not None and status_of(folder) != "finished" and matches(config):
-            return existing_run(folder)
+            return existing_run(folder, system)
     return RunChoice(None, note="no unfinished run with these options: starting anew")
 
 
@@ -62,15 +62,18 @@ def newest_first(folder: Path) -> list[Path]:
     return [path.parent for path in sorted(configs, key=lambda path: path.stat().st_mtime, reverse=True)]
 
 
-def existing_run(folder: Path) -> RunChoice:
-    """Return the run in `folder`. Raises UsageError when its config.json cannot be read."""
+def existing_run(folder: Path, system: str) -> RunChoice:
+    """Return the run in `folder`. Raises UsageError when its config.json is damaged or of another system."""
     config = read_json(folder / "config.json")
     if config is None or not isinstance(config.get("options"), dict):
         raise UsageError(f"{folder / 'config.json'} is damaged; start a new run with another --out")
+    made_by = config.get("system", system)
+    if made_by != system:
+        raise UsageError(f"{folder} holds a run of {made_by}, not of {system}; continue it with that program")
     return RunChoice(folder, config)
 
 
-def named_run(path: Path, out: Path | None) -> RunChoice:
+def named_run(path: Path, out: Path | None, system: str) -> RunChoice:
     """Return the run that `--resume PATH` names. Raises UsageError."""
     folder = path.parent.parent if path.suffix == ".pt" else path
     if not path.exists():
@@ -79,7 +82,7 @@ def named_run(path: Path, out: Path | None) -> RunChoice:
         raise UsageError(f"--resume {path}: {folder} holds no run (no config.json)")
     if out is not None and out.resolve() != folder.resolve():
         raise UsageError(f"--resume {path} continues in its own folder; leave out --out {out}")
-    run = existing_run(folder)
+    run = existing_run(folder, system)
     return RunChoice(folder, run.config, path) if path.suffix == ".pt" else run
 
 

@@ -59,9 +59,12 @@ def find_checkpoint(system: str, choice: RunChoice) -> tuple[dict[str, Any] | No
     """
     if choice.checkpoint is not None:
         return load_checkpoint(choice.checkpoint, system), None
-    if choice.config is None or not any((choice.folder / "checkpoints").glob("*.pt")):
-        return None, None  # a new run, or one that was killed before its first checkpoint
-    content, _, note = load_newest(choice.folder / "checkpoints", system)
+    if choice.config is None:
+        return None, None
+    folder = choice.folder / "checkpoints"
+    if not any((folder / name).exists() for name in ("last.pt", "previous.pt")):
+        return None, None  # it was killed before its first checkpoint, perhaps between best.pt and last.pt
+    content, _, note = load_newest(folder, system)
     return content, note
 
 

@@ -94,6 +94,17 @@ def test_a_path_names_a_run_or_a_checkpoint_in_it():
         choose_run(SYSTEM, None, str(folder), equal)
 
 
+def test_a_run_of_another_system_is_refused():
+    folder = make_run("a")
+    config = {"options": {"lr": 0.1}, "system": "two_tower"}
+    (folder / "config.json").write_text(json.dumps(config))
+    assert choose_run("two_tower", None, str(folder), equal).config == config
+    last = folder / "checkpoints" / "last.pt"
+    for out, resume in ((None, str(folder)), (folder, "auto"), (None, str(last))):
+        with pytest.raises(UsageError, match="a run of two_tower, not of system; continue it with that"):
+            choose_run(SYSTEM, out, resume, equal)
+
+
 def test_a_differing_option_is_named():
     saved = {"lr": 0.1, "weight_decay": 0.0}
     check_same_options(saved, {"lr": 0.1}, Path("run"))
