@@ -22,6 +22,7 @@ try:
     from examples.cifar_optimizers.training_data import load_for_training
     from snippets.accumulation import accumulate_gradients, update
     from snippets.checkpoints import TrainingState
+    from snippets.compile_safely import compile_or_eager
     from snippets.device import pick_device
     from snippets.errors import UsageError, exit_with_one_line
     from snippets.precision import pick_precision

@@ -1,0 +1,169 @@
+"""The loop that all systems share, with the smallest task there is: a line through points."""
+
+import signal
+
+import pytest
+import torch
+from tqdm import tqdm
+
+from snippets import training_loop
+from snippets.checkpoints import TrainingState, load_checkpoint
+from snippets.errors import RunError
+from snippets.precision import pick_precision
+from snippets.run_folder import RunFolder, read_json, read_metrics
+from snippets.stop_signals import StopSignals
+from snippets.training_loop import EpochResult, Training
+
+CPU = torch.device("cpu")
+
+
+class Line:
+    """Learns a slope. Every batch is its number, and every step notes which one it saw."""
+
+    steps_per_epoch, samples_per_step, total_steps, header = 4, 8, 12, "epoch"
+
+    def __init__(self, scores=(1.0, 3.0, 2.0)):
+        model = torch.nn.Linear(1, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1.0)
+        self.state = TrainingState(model, [optimizer], [schedule], CPU)
+        self.precision = pick_precision("fp32", CPU)
+        self.scores, self.seen, self.means, self.during = scores, [], [], lambda: None
+
+    def batches(self, epoch, first):
+        for number in range(first, self.steps_per_epoch):
+            yield epoch * self.steps_per_epoch + number
+
+    def learn(self, batch):
+        self.seen.append(batch)
+        self.state.step += 1
+        with torch.no_grad():
+            self.state.model.bias.fill_(self.state.step)
+        self.during()
+        return torch.tensor([float(batch), 1.0])
+
+    def evaluate(self, epoch, measures, samples_per_s):
+        self.means.append(measures)
+        return EpochResult({"test": float(epoch)}, self.scores[epoch - 1], f"line {epoch}")
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that the tests set, in seconds."""
+    now = [100.0]
+    monkeypatch.setattr(training_loop.time, "monotonic", lambda: now[0])
+    return now
+
+
+def train(task, folder, config=None):
+    folder.mkdir(exist_ok=True)
+    with RunFolder(folder) as run, StopSignals() as stop, tqdm(disable=True) as bar:
+        training = Training(task, run, config or {}, "try a lower --lr")
+        training.train(stop, bar)
+        return training
+
+
+def bias_in(path):
+    return load_checkpoint(path)["model"]["bias"].item()
+
+
+def test_every_batch_once_and_the_means_of_each_epoch(tmp_path):
+    task = Line()
+    train(task, tmp_path / "run")
+    assert task.seen == list(range(12))
+    assert task.means == [[1.5, 1.0], [5.5, 1.0], [9.5, 1.0]]
+    lines = read_metrics(tmp_path / "run" / "metrics.jsonl")
+    assert [line["step"] for line in lines] == [4, 8, 10, 12]
+    assert [line["loss"] for line in lines] == [3.0, 7.0, 9.0, 11.0]
+    assert [line.get("test") for line in lines] == [1.0, 2.0, None, 3.0]
+
+
+def test_a_restored_state_continues_in_the_middle_of_an_epoch(tmp_path):
+    first = Line()
+    first.during = lambda: first.state.step == 6 and signal.raise_signal(signal.SIGTERM)
+    train(first, tmp_path / "run")
+    assert first.seen == list(range(6))
+    second = Line()
+    second.state.restore(load_checkpoint(tmp_path / "run" / "checkpoints" / "last.pt"))
+    train(second, tmp_path / "run")
+    assert second.seen == list(range(6, 12))
+    assert second.means == [[5.5, 1.0], [9.5, 1.0]]  # of the whole second epoch
+
+
+def test_the_best_network_is_kept_although_training_goes_on(tmp_path, clock):
+    """Hardly any time passes, so nothing is due before the end: best.pt is a copy made in epoch 2."""
+    task = Line(scores=(1.0, 3.0, 2.0))
+    task.during = lambda: clock.__setitem__(0, clock[0] + 0.001)
+    train(task, tmp_path / "run")
+    checkpoints = tmp_path / "run" / "checkpoints"
+    assert bias_in(checkpoints / "best.pt") == 8.0
+    assert bias_in(checkpoints / "last.pt") == 12.0
+    best = load_checkpoint(checkpoints / "best.pt")
+    assert (best["step"], best["progress"]["best_epoch"]) == (8, 2)
+
+
+def test_saving_takes_at_most_a_hundredth_of_the_time(tmp_path, clock, monkeypatch):
+    """A step takes 1 s, a save 0.2 s: after the first one, 1 s into the run, one in 20 s."""
+    task, saved_at = Line(scores=[0.0] * 250), []
+    task.total_steps = 1000
+    task.during = lambda: clock.__setitem__(0, clock[0] + 1)
+
+    def save(path, captured, config, keep_previous=False):
+        if path.name == "last.pt":
+            saved_at.append(captured["step"])
+            clock[0] += 0.2
+
+    monkeypatch.setattr(training_loop, "save_checkpoint", save)
+    training = train(task, tmp_path / "run")
+    assert (
+        len(saved_at) * 0.2 <= 0.01 * training.state.progress["seconds"] + 2 * 0.2
+    )  # the first and the last
+    assert max(later - sooner for sooner, later in zip(saved_at, saved_at[1:], strict=False)) <= 24
+    assert saved_at[-1] == 1000
+
+
+def test_slow_steps_are_looked_at_by_the_clock(tmp_path, clock):
+    """A step takes 3 s: the heartbeat follows every second step instead of every tenth."""
+    task, beats = Line(scores=[0.0] * 9), []
+    task.steps_per_epoch = task.total_steps = 9
+    task.during = lambda: (
+        clock.__setitem__(0, clock[0] + 3),
+        beats.append(read_json(tmp_path / "run" / "heartbeat.json")),
+    )
+    train(task, tmp_path / "run")
+    assert [beat and beat["step"] for beat in beats] == [None, None, 2, 2, 4, 4, 6, 6, 8]
+    assert [line["step"] for line in read_metrics(tmp_path / "run" / "metrics.jsonl")] == [9]
+
+
+def test_a_signal_finishes_the_step_and_saves(tmp_path):
+    task = Line()
+    task.during = lambda: task.state.step == 3 and signal.raise_signal(signal.SIGINT)
+    train(task, tmp_path / "run")
+    assert task.seen == [0, 1, 2]
+    assert load_checkpoint(tmp_path / "run" / "checkpoints" / "last.pt")["step"] == 3
+
+
+def test_a_loss_that_is_not_a_number_names_its_step(tmp_path):
+    task = Line()
+    learn = task.learn
+    task.learn = lambda batch: learn(batch) / (0 if batch == 6 else 1)
+    with pytest.raises(
+        RunError, match="the loss became inf at step 7; no checkpoint .* yet; try a lower --lr"
+    ):
+        train(task, tmp_path / "run")
+
+
+def test_weights_that_are_not_numbers_are_not_saved(tmp_path):
+    task = Line()
+    task.during = lambda: task.state.model.weight.data.fill_(torch.nan)
+    with pytest.raises(RunError, match="a weight became NaN or infinite at step 12"):
+        train(task, tmp_path / "run")
+    assert not list((tmp_path / "run" / "checkpoints").iterdir())
+
+
+def test_a_run_that_is_complete_takes_no_step(tmp_path):
+    train(Line(), tmp_path / "run")
+    task = Line()
+    task.state.restore(load_checkpoint(tmp_path / "run" / "checkpoints" / "last.pt"))
+    train(task, tmp_path / "run")
+    assert task.seen == []
