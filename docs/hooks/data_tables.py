@@ -7,7 +7,9 @@ import os
 import re
 
 import coverage_table
+import environment_variables
 import glossary_table
+import memory_tables
 import published_speeds
 import results_table
 import version_picker
@@ -25,7 +27,12 @@ TABLES = {
     "version-picker": version_picker.render,
 }
 
-FAMILIES = {"results-": results_table, "speeds-": published_speeds}  # many tables from one module each
+FAMILIES = {  # many tables from one module each
+    "memory-": memory_tables,
+    "results-": results_table,
+    "speeds-": published_speeds,
+    "variables-": environment_variables,
+}
 
 
 def render(name: str, language: str) -> str:

@@ -1,12 +1,16 @@
 """Memory of training, against numbers that can be counted by hand and against real tensors."""
 
 from functools import partial
+from pathlib import Path
 
 import pytest
 import torch
+import yaml
 from torch import nn
 from torch.nn import functional as F
 
+from examples.cifar_optimizers.model import ResNet18
+from examples.cifar_optimizers.optimizers import Lion, muon_for_filters
 from snippets.memory_estimate import TrainingMemory, kept_activations, nbytes, training_memory
 
 FLOAT = 4  # bytes
@@ -108,3 +112,39 @@ def test_without_gradients_nothing_is_kept():
     model = make_model().eval()
     with torch.no_grad():
         assert kept_activations(model, lambda: F.softmax(model(torch.ones(4, 3)), 1)) == 0
+
+
+# ---- The tables on the page about memory ----
+
+
+def recorded():
+    path = Path(__file__).resolve().parents[2] / "docs/data/results/training_memory.yaml"
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+OPTIMIZERS = {  # several where the table says that they need equally much
+    "sgd": [partial(torch.optim.SGD, lr=0.1)],
+    "momentum": [partial(torch.optim.SGD, lr=0.1, momentum=0.9)],
+    "lion": [partial(Lion, lr=1e-4)],
+    "adam": [torch.optim.Adam, torch.optim.AdamW, torch.optim.RAdam],
+}
+
+
+@pytest.mark.parametrize("row", recorded()["optimizers"], ids=lambda row: row["make"])
+def test_table_of_optimizers(row):
+    data, model = recorded(), ResNet18(10).to("meta")
+    if row["make"] == "muon":
+        makers = [lambda model: muon_for_filters(model, lr=0.02, weight_decay=0.0)]
+    else:
+        makers = [lambda model, make=make: [make(model.parameters())] for make in OPTIMIZERS[row["make"]]]
+    for make in makers:
+        found = training_memory(model, make)
+        assert found == TrainingMemory(data["weights"], data["gradients"], row["states"])
+
+
+@pytest.mark.parametrize("row", recorded()["batches"], ids=lambda row: row["size"])
+def test_table_of_batch_sizes(row):
+    model = ResNet18(10).to("meta")
+    images = torch.empty(row["size"], 3, 32, 32, device="meta")
+    labels = torch.empty(row["size"], dtype=torch.int64, device="meta")
+    assert kept_activations(model, lambda: F.cross_entropy(model(images), labels)) == row["kept_bytes"]
