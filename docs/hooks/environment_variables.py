@@ -22,7 +22,7 @@ def variables() -> list[dict[str, Any]]:
 
 
 def render(name: str, language: str) -> str:
-    """Return the table `name`, as "variables-memory", in "en" or "zh". Raises KeyError for an unknown group."""
+    """Return the table `name` ("variables-memory") in "en" or "zh". Raises KeyError for an unknown group."""
     group = name.removeprefix("variables-")
     rows = [entry for entry in variables() if entry["group"] == group]
     if not rows:
