@@ -40,6 +40,8 @@ class WaitFinder(TorchDispatchMode):
             return f"copy from {source} to {target}" if waits else None
         if not any(is_on(value, self.device) for value in args):
             return None
+        if call == torch.ops.aten.lift_fresh.default and self.device.type != "cpu":
+            return f"copy from cpu to {self.device.type} by torch.tensor()"
         if torch.Tag.data_dependent_output in call.tags:
             return "a number for Python"
         if torch.Tag.dynamic_output_shape in call.tags and not has_plain_indices(call, args):

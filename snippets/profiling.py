@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import nn
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
-from torch.profiler import ProfilerActivity, profile, schedule
+from torch.profiler import DeviceType, ProfilerActivity, profile, schedule
 
 from snippets.errors import UsageError
 from snippets.timing import synchronize
@@ -129,8 +129,9 @@ def record_calls(
 
     def finish(profiler: profile) -> None:
         for call in profiler.key_averages():
-            microseconds = call.self_device_time_total if on_cuda else call.self_cpu_time_total
-            calls.append(CallTime(call.key, microseconds / 1e3, call.count))
+            if call.device_type == DeviceType.CPU:  # a kernel's time is also that of the call it belongs to
+                microseconds = call.self_device_time_total if on_cuda else call.self_cpu_time_total
+                calls.append(CallTime(call.key, microseconds / 1e3, call.count))
         profiler.export_chrome_trace(str(trace))
 
     with profile(activities=activities, schedule=plan, on_trace_ready=finish, acc_events=True) as profiler:

@@ -6,7 +6,7 @@ docs/data/recorded/index.yaml lists the recordings. Written by hand: `name` of t
 `command`, run from the repository's root; `compare`, which is `exact`, or `masked` where the output holds
 measurements (tools/compare_output.py); `needs`, what a machine must be for the output to be comparable;
 `until`, words of the line up to which output is compared, where below it even the order of the lines is a
-measurement; `keep`, files of the run folder that are stored too; `draw`, which of these files become curves in
+measurement; `keep`, files of the run folder that are stored too; `draw`, which of these become curves in
 docs/assets/images/ (tools/draw_curves.py). Written by this tool: date, machine, versions, and the SHA-256 of
 the text, so that no recording is edited by hand.
 """

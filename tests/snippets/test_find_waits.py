@@ -67,6 +67,15 @@ def test_copies_between_devices_wait_unless_they_may_overlap():
     assert waits_of(lambda: target.to(META), META) == []
 
 
+def test_a_tensor_made_from_numbers_is_copied():
+    assert waits_of(lambda: torch.tensor([1.0, 2.0], device=META), META) == [
+        ("copy from cpu to meta by torch.tensor()", 1)
+    ]
+    assert waits_of(lambda: torch.tensor([1.0, 2.0]), META) == []
+    assert waits_of(lambda: torch.tensor([1.0, 2.0]), CPU) == []
+    assert waits_of(lambda: torch.ones(2, device=META), META) == []
+
+
 def test_a_copy_back_is_noted_before_it_happens():
     def fetch():
         with pytest.raises(NotImplementedError):  # meta tensors hold no numbers

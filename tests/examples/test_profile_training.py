@@ -1,0 +1,70 @@
+"""Profiling a training system by its name: what is printed, what is written, and what is wrong usage."""
+
+import json
+
+import pytest
+import torch
+
+from examples import profile_training
+from examples.cifar_optimizers.train import PROGRAM
+from snippets.errors import exit_with_one_line
+from snippets.find_waits import WaitFinder
+
+SMALL = ("--image-size", "8", "--width", "1", "--batch-size", "2", "--data-fraction", "0.1")
+
+
+@pytest.fixture
+def profiled(tmp_path, monkeypatch, capsys, one_thread):
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words):
+        code = exit_with_one_line(profile_training.main, list(words))
+        return code, *capsys.readouterr()
+
+    return call
+
+
+def test_all_questions_are_answered(profiled, tmp_path):
+    code, out, _ = profiled("cifar_optimizers", *SMALL)
+    assert code == 0
+    lines = [line.split() for line in out.splitlines()]
+    parts = [" ".join(line[:-2]) for line in lines if line and line[-1].endswith("%")]
+    assert parts == ["data", "forward", "backward and rest", "optimizer"]
+    assert sum(float(line[-1][:-1]) for line in lines if line and line[-1].endswith("%")) == pytest.approx(
+        100, abs=0.3
+    )
+    assert "waits in one step: 0\n" in out
+    assert any(line[-1:] == ["aten::convolution_backward"] for line in lines)
+    events = json.loads((tmp_path / "runs" / "profile_cifar_optimizers.json").read_text())["traceEvents"]
+    steps = {event["name"] for event in events if event.get("name", "").startswith("ProfilerStep")}
+    assert len(steps) == 5
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["profile_cifar_optimizers.json"]
+
+
+def test_waits_are_named_by_their_line(capsys, one_thread):
+    task = PROGRAM.build(PROGRAM.resolve(PROGRAM.read_command_line(SMALL)))
+    learn = task.learn
+    task.learn = lambda batch: learn(batch).tolist() and learn(batch)[0].item()
+    with WaitFinder(torch.device("cpu")) as finder:
+        task.learn(next(task.batches(0, 0)))
+    assert finder.waits.total() == 1  # a list from a CPU tensor needs no wait that PyTorch could see
+    profile_training.show_waits(task, task.batches(0, 0))
+    out = capsys.readouterr().out
+    assert "waits in one step: 1\n" in out
+    assert "test_profile_training.py:" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "name a training system first (cifar_optimizers"),
+        (("resnet",), "not 'resnet'"),
+        (("cifar_optimizers", "--wdth", "3"), "unknown option '--wdth'"),
+        (("cifar_optimizers", *SMALL, "--out", "file"), "cannot write file/profile_cifar_optimizers.json"),
+    ],
+)
+def test_wrong_usage_is_one_line(profiled, tmp_path, words, message):
+    (tmp_path / "file").write_text("in the way")
+    code, _, err = profiled(*words)
+    assert (code, err.count("\n")) == (2, 1)
+    assert message in err
