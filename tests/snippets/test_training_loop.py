@@ -1,6 +1,7 @@
 """The loop that all systems share, with the smallest task there is: a line through points."""
 
 import itertools
+import re
 import signal
 
 import pytest

@@ -15,10 +15,10 @@ from snippets.training_options import (
     typed_options,
 )
 
-VOCABULARY = (
-    "--device --precision --compile --data --epochs --max-steps --batch-size --accumulate --lr --weight-decay "
-    "--seed --workers --out --resume --quick"
-)
+VOCABULARY = """
+    --device --precision --compile --data --epochs --max-steps --batch-size --accumulate
+    --lr --weight-decay --seed --workers --out --resume --quick
+"""
 FOLDER = Path("runs/a")
 
 
