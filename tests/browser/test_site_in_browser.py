@@ -159,8 +159,15 @@ def test_the_404_page_speaks_both_languages_and_loads_from_any_address(page, sit
     assert page.evaluate("getComputedStyle(document.querySelector('.md-header')).position") == "sticky"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("language", ["", "zh/"])
+@pytest.mark.parametrize(
+    ("language", "scheme"),
+    [
+        ("", "dark"),  # each language and each scheme in the short tests, every pair in the long ones
+        ("zh/", "light"),
+        pytest.param("", "light", marks=pytest.mark.long),
+        pytest.param("zh/", "dark", marks=pytest.mark.long),
+    ],
+)
 def test_no_accessibility_violation(browser, site_url, language, scheme):
     context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=scheme)
     page = context.new_page()
