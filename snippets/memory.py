@@ -98,7 +98,7 @@ def limit_memory(device: torch.device, fraction: float) -> int:
     if device.type == "mps":
         torch.mps.set_per_process_memory_fraction(fraction)
     else:
-        torch.cuda.set_per_process_memory_fraction(fraction, device)
+        torch.cuda.set_per_process_memory_fraction(fraction, device.index)  # None: the current card
     return int(fraction * read_memory(device).limit)
 
 
