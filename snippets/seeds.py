@@ -34,3 +34,28 @@ def restore_random_states(states: dict[str, Any], device: torch.device) -> None:
     if device.type in states:
         on_device = torch if device.type == "cpu" else torch.get_device_module(device)
         on_device.set_rng_state(states[device.type])
+
+
+# --8<-- [start:deterministic]
+def make_deterministic(*, warn_only: bool = False) -> None:
+    """Make operators whose result depends on chance raise an error, or warn with `warn_only`.
+
+    It cannot make them deterministic where PyTorch has no other implementation. It also fills memory from
+    `torch.empty` with NaN, which costs some time. Ends with `torch.use_deterministic_algorithms(False)`.
+    """
+    torch.use_deterministic_algorithms(True, warn_only=warn_only)
+
+
+# --8<-- [end:deterministic]
+# --8<-- [start:threads]
+def sum_with_threads(values: torch.Tensor, threads: int) -> float:
+    """Return the float32 sum of `values`, added up by so many CPU threads: each takes a share of them."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        return values.sum().item()
+    finally:
+        torch.set_num_threads(before)
+
+
+# --8<-- [end:threads]

@@ -3,9 +3,16 @@
 import random
 
 import numpy
+import pytest
 import torch
 
-from snippets.seeds import random_states, restore_random_states, seed_everything
+from snippets.seeds import (
+    make_deterministic,
+    random_states,
+    restore_random_states,
+    seed_everything,
+    sum_with_threads,
+)
 
 CPU = torch.device("cpu")
 
@@ -55,3 +62,35 @@ def test_the_devices_own_generator_is_kept(monkeypatch):
     assert module.state.tolist() == [1]
     restore_random_states(states, torch.device("cuda"))  # another device: its generator is left alone
     assert module.state.tolist() == [1]
+
+
+def test_the_last_bits_of_a_sum_depend_on_the_number_of_threads():
+    """A sum of 100,000 values is shared among threads; the same number of them gives the same bits."""
+    values = torch.rand(100_000, generator=torch.Generator().manual_seed(0))
+    before = torch.get_num_threads()
+    one, two = sum_with_threads(values, 1), sum_with_threads(values, 2)
+    assert one != two
+    assert one == pytest.approx(two, rel=1e-6)
+    assert [sum_with_threads(values, 1) for _ in range(5)] == [one] * 5
+    assert [sum_with_threads(values, 2) for _ in range(5)] == [two] * 5
+    assert torch.get_num_threads() == before
+    assert sum_with_threads(values[:1000], 1) == sum_with_threads(values[:1000], 2)  # too few to be shared
+
+
+def test_deterministic_mode_raises_or_warns():
+    """`put_` is the operator that has no deterministic form on any device."""
+
+    def put():
+        return torch.zeros(3).put_(torch.tensor([0, 0]), torch.tensor([1.0, 2.0]))
+
+    try:
+        make_deterministic()
+        with pytest.raises(RuntimeError, match="put_ does not have a deterministic implementation"):
+            put()
+        make_deterministic(warn_only=True)
+        with pytest.warns(UserWarning, match="put_ does not have a deterministic implementation"):
+            put()
+        assert torch.empty(4).isnan().all()
+    finally:
+        torch.use_deterministic_algorithms(False)
+    put()

@@ -1,0 +1,81 @@
+"""Find the layer where NaN or infinity begins. Slow: for the one batch that breaks, not for training."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+from snippets.compare_devices import named_tensors
+from snippets.errors import RunError
+
+
+# --8<-- [start:forward]
+@contextlib.contextmanager
+def stop_at_first_nan(model: nn.Module) -> Iterator[None]:
+    """Raise RunError at the first module of `model` whose output is NaN or infinite.
+
+    Modules inside others finish first, so the innermost one is named. Every output is read, which makes the
+    CPU wait for the GPU at each layer.
+    """
+
+    def check(name: str) -> Callable[..., None]:
+        def look(module: nn.Module, inputs: tuple, output: Any) -> None:
+            for _, tensor in named_tensors(output, "output"):
+                bad = int((~tensor.isfinite()).sum())
+                if bad:
+                    raise RunError(explain(name or "the model", module, inputs, bad, tensor.numel()))
+
+        return look
+
+    hooks = [module.register_forward_hook(check(name)) for name, module in model.named_modules()]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def explain(name: str, module: nn.Module, inputs: tuple, bad: int, count: int) -> str:
+    """Return one line: which module, how many values, and what went into it."""
+    tensors = dict(named_tensors(inputs, "input")) | dict(module.named_parameters())
+    spoiled = [key for key, tensor in tensors.items() if not tensor.isfinite().all()]
+    largest = max(
+        (float(tensor.detach().abs().max()) for tensor in tensors.values() if tensor.numel()), default=0.0
+    )
+    cause = (
+        f"spoiled before: {', '.join(spoiled)}" if spoiled else f"largest value that went in: {largest:.3g}"
+    )
+    kind = type(module).__name__
+    return f"{bad} of {count} values that {name} ({kind}) returns are NaN or infinite; {cause}"
+
+
+# --8<-- [end:forward]
+# --8<-- [start:hunt]
+def hunt_nan(model: nn.Module, compute_loss: Callable[[], torch.Tensor]) -> str:
+    """Return in one line where NaN begins when `compute_loss` runs forward and backward on the bad batch.
+
+    First the layers are watched. If all of them are clean, autograd's anomaly mode names the operation whose
+    gradient became NaN; it does not see infinity, which is looked for in the gradients at the end.
+    """
+    try:
+        with stop_at_first_nan(model), torch.autograd.detect_anomaly():
+            model.zero_grad()
+            loss = compute_loss()
+            if not loss.isfinite():
+                return f"every layer is finite, the loss is {loss.item()}: look at the loss function"
+            loss.backward()
+    except RunError as error:
+        return str(error)
+    except RuntimeError as error:
+        if "returned nan values" not in str(error):
+            raise
+        return f"the forward pass is finite; backward: {error}"
+    for name, parameter in model.named_parameters():
+        if parameter.grad is not None and not parameter.grad.isfinite().all():
+            return f"the gradient of {name} is infinite, the loss is not: look for a root, a power or a quotient at 0"
+    return "no NaN and no infinity in this forward and backward pass"
+
+
+# --8<-- [end:hunt]

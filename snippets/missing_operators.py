@@ -1,0 +1,64 @@
+"""What to do about operators that MPS lacks: one clear line for the error, a count of the silent detours."""
+
+import contextlib
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+
+import torch
+
+from snippets.errors import RunError
+
+# The texts of PyTorch 2.15.
+ERROR = re.compile(r"The operator '(?:aten::)?([\w:.]+)' is not currently implemented for the MPS device")
+FALLBACK = re.compile(
+    r"The operator '(?:aten::)?([\w:.]+)' is not currently supported on the MPS backend and"
+)
+
+
+# --8<-- [start:explain]
+@contextlib.contextmanager
+def explain_missing_operator() -> Iterator[None]:
+    """Turn PyTorch's error about an operator that MPS lacks into a RunError of one line with the cures."""
+    try:
+        yield
+    except NotImplementedError as error:
+        found = ERROR.search(str(error))
+        if found is None:
+            raise
+        raise RunError(
+            f"MPS has no operator {found[1]!r} in PyTorch {torch.__version__}; replace it, "
+            "continue on the CPU with --device cpu, "
+            "or set PYTORCH_ENABLE_MPS_FALLBACK=1 in the shell before you start again"
+        ) from error
+
+
+# --8<-- [end:explain]
+# --8<-- [start:count]
+@contextlib.contextmanager
+def count_fallbacks() -> Iterator[Counter[str]]:
+    """Count the operators that run on the CPU instead of MPS inside the `with` block, by name.
+
+    PyTorch warns of the first one only, once per process, unless it is told to repeat its warnings. The
+    counter is filled when the block ends. Other warnings are passed on. One thread at a time may use this.
+    """
+    counts: Counter[str] = Counter()
+    repeated = torch.is_warn_always_enabled()
+    torch.set_warn_always(True)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield counts
+    finally:
+        torch.set_warn_always(repeated)
+        for warning in caught:
+            if found := FALLBACK.search(str(warning.message)):
+                counts[found[1]] += 1
+            else:
+                warnings.warn_explicit(
+                    warning.message, warning.category, warning.filename, warning.lineno, source=warning.source
+                )
+
+
+# --8<-- [end:count]

@@ -1,0 +1,88 @@
+"""Functions that MPS lacks in PyTorch 2.15, computed with operators that it has."""
+
+from collections.abc import Callable
+
+import torch
+
+
+# --8<-- [start:channel_shuffle]
+def channel_shuffle(images: torch.Tensor, groups: int) -> torch.Tensor:
+    """Return what `torch.channel_shuffle` returns, for images (batch, channels, ...).
+
+    The channels are laid out as a table with a row for each group, and read by columns.
+    """
+    return images.unflatten(1, (groups, -1)).transpose(1, 2).flatten(1, 2)
+
+
+# --8<-- [end:channel_shuffle]
+# --8<-- [start:adaptive_pool3d]
+def adaptive_pool3d(
+    volumes: torch.Tensor, output_size: tuple[int, int, int], reduce: Callable[..., torch.Tensor]
+) -> torch.Tensor:
+    """Return `adaptive_avg_pool3d` (reduce=torch.mean) or `adaptive_max_pool3d` (torch.amax).
+
+    `volumes` is (..., D, H, W). The dimensions can be pooled one after the other. Bin i of n reaches from
+    ⌊i·size/n⌋ to ⌈(i+1)·size/n⌉. Among equal maxima, amax shares the gradient; max pooling gives it to one.
+    """
+    for dim, bins in zip((-3, -2, -1), output_size, strict=True):
+        size = volumes.shape[dim]
+        edges = [(i * size // bins, -((-(i + 1) * size) // bins)) for i in range(bins)]
+        slices = [volumes.narrow(dim, start, end - start) for start, end in edges]
+        volumes = torch.cat([reduce(piece, dim=dim, keepdim=True) for piece in slices], dim)
+    return volumes
+
+
+# --8<-- [end:adaptive_pool3d]
+# --8<-- [start:eig]
+def eig_symmetric(matrices: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return eigenvalues (..., n) in ascending order and eigenvectors (..., n, n) of symmetric matrices.
+
+    They are real, and `eigh` is made for them. It reads one triangle only: for other matrices it is wrong.
+    """
+    return torch.linalg.eigh(matrices)
+
+
+def eig_on_cpu(matrices: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return complex eigenvalues and eigenvectors of any square matrices (..., n, n), computed on the CPU.
+
+    This is what the fallback would do, for this one call and in plain sight. Gradients pass through it.
+    """
+    values, vectors = torch.linalg.eig(matrices.cpu())
+    return values.to(matrices.device), vectors.to(matrices.device)
+
+
+# --8<-- [end:eig]
+# --8<-- [start:multi_margin_loss]
+def multi_margin_loss(scores: torch.Tensor, labels: torch.Tensor, margin: float = 1.0) -> torch.Tensor:
+    """Return the mean of `nn.MultiMarginLoss` (p=1) for scores (batch, classes) and labels (batch,).
+
+    Per sample: Σ max(0, margin - score of the right class + score) over the wrong classes, / classes.
+    """
+    right = scores.gather(1, labels[:, None])
+    hinge = (margin - right + scores).clamp(min=0)
+    wrong = torch.ones_like(hinge).scatter(1, labels[:, None], 0.0)
+    return (hinge * wrong).sum(1).mean() / scores.shape[1]
+
+
+# --8<-- [end:multi_margin_loss]
+# --8<-- [start:pdist]
+def pdist(points: torch.Tensor) -> torch.Tensor:
+    """Return the distances between all pairs of points (n, dims), as `F.pdist`: (n·(n-1)/2,).
+
+    `cdist` computes every distance twice. Without this mode it uses a matrix product from 26 points on, which
+    is less exact for points that lie close together.
+    """
+    distances = torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist")
+    first, second = torch.triu_indices(len(points), len(points), offset=1, device=points.device)
+    return distances[first, second]
+
+
+# --8<-- [end:pdist]
+# --8<-- [start:rrelu]
+def rrelu(values: torch.Tensor, lower: float = 1 / 8, upper: float = 1 / 3) -> torch.Tensor:
+    """Return what `nn.RReLU` does in training: negative values times a slope drawn anew for each."""
+    slopes = torch.empty_like(values).uniform_(lower, upper)
+    return torch.where(values >= 0, values, values * slopes)
+
+
+# --8<-- [end:rrelu]

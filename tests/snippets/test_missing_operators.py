@@ -1,0 +1,77 @@
+"""Errors and warnings about operators that MPS lacks. The texts are PyTorch's; the CPU never raises them."""
+
+import warnings
+
+import pytest
+import torch
+
+from snippets.errors import RunError, exit_with_one_line
+from snippets.missing_operators import count_fallbacks, explain_missing_operator
+
+ERROR = (
+    "The operator 'aten::{}' is not currently implemented for the MPS device. If you want this op to be "
+    "considered for addition please comment on https://github.com/pytorch/pytorch/issues/141287 and mention "
+    "use-case, that resulted in missing op as well as commit hash 0123456. As a temporary fix, you can set "
+    "the environment variable `PYTORCH_ENABLE_MPS_FALLBACK=1` to use the CPU as a fallback for this op. "
+    "WARNING: this will be slower than running natively on MPS."
+)
+WARNING = (
+    "The operator 'aten::{}' is not currently supported on the MPS backend and will fall back to run on the "
+    "CPU. This may have performance implications. (Triggered internally at MPSFallback.mm:14.)"
+)
+
+
+def test_the_error_becomes_one_line_with_the_cures(capsys):
+    def run(argv):
+        with explain_missing_operator():
+            raise NotImplementedError(ERROR.format("linalg_eig"))
+
+    assert exit_with_one_line(run) == 1
+    line = capsys.readouterr().err
+    assert line.count("\n") == 1
+    for part in ("'linalg_eig'", torch.__version__, "--device cpu", "PYTORCH_ENABLE_MPS_FALLBACK=1"):
+        assert part in line
+
+
+def test_an_overload_is_named_in_full():
+    with pytest.raises(RunError, match=r"operator 'index_reduce\.out'"), explain_missing_operator():
+        raise NotImplementedError(ERROR.format("index_reduce.out"))
+
+
+def test_other_errors_keep_their_text():
+    with pytest.raises(NotImplementedError, match="somebody's own"), explain_missing_operator():
+        raise NotImplementedError("somebody's own")
+    with explain_missing_operator():
+        pass
+
+
+def test_fallbacks_are_counted_and_other_warnings_passed_on():
+    with pytest.warns(UserWarning, match="something else") as passed_on, count_fallbacks() as counts:
+        for name in ("linalg_eig", "mode", "linalg_eig"):
+            warnings.warn(WARNING.format(name), stacklevel=1)
+        warnings.warn("something else", stacklevel=1)
+        assert counts == {}  # filled at the end
+    assert counts == {"linalg_eig": 2, "mode": 1}
+    assert [str(warning.message) for warning in passed_on] == ["something else"]
+
+
+def test_warnings_of_pytorch_that_come_once_are_repeated_inside_only():
+    """`x.T` of three dimensions warns once per process, by the same mechanism as the fallback."""
+    assert not torch.is_warn_always_enabled()
+    values = torch.zeros(2, 2, 2)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with count_fallbacks() as counts:
+            for _ in range(3):
+                _ = values.T
+    assert len([warning for warning in caught if "x.T" in str(warning.message)]) == 3
+    assert counts == {}
+    assert not torch.is_warn_always_enabled()
+
+
+def test_the_setting_is_restored_after_an_error():
+    with pytest.raises(KeyError), count_fallbacks() as counts:
+        warnings.warn(WARNING.format("mode"), stacklevel=1)
+        raise KeyError
+    assert counts == {"mode": 1}
+    assert not torch.is_warn_always_enabled()

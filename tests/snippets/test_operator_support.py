@@ -1,0 +1,98 @@
+"""The list of operators that comes with PyTorch, read without a YAML parser, and what it says about MPS."""
+
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+import torch
+import yaml
+
+from snippets import operator_support
+from snippets.errors import UsageError, exit_with_one_line
+from snippets.operator_support import (
+    COMPOSED,
+    ELSEWHERE,
+    FALLS_BACK,
+    HAS_KERNEL,
+    MISSING,
+    installed_list,
+    main,
+    read_operators,
+    support,
+)
+
+
+@pytest.fixture(scope="module")
+def operators():
+    return read_operators(installed_list())
+
+
+def test_the_list_is_read_as_a_yaml_parser_reads_it(operators):
+    entries = yaml.load(installed_list().read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    assert len(entries) > 2000
+    assert len(operators) == len(entries)
+    for entry in entries:
+        operator = operators[entry["func"].partition("(")[0]]
+        keys = {key.strip() for group in entry.get("dispatch") or {} for key in group.split(",")}
+        assert operator.keys == keys, operator.name
+        assert operator.delegate == entry.get("structured_delegate"), operator.name
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("mm", HAS_KERNEL),
+        ("_linalg_eigh", HAS_KERNEL),  # through the operator that it delegates to
+        ("dropout", COMPOSED),
+        ("_foreach_add.List", COMPOSED),  # no MPS kernel, but a slow path for every device
+        ("linalg_eig", MISSING),
+        ("channel_shuffle", MISSING),
+        ("adaptive_max_pool3d", MISSING),
+        ("embedding_renorm_", FALLS_BACK),
+        ("mkldnn_rnn_layer", ELSEWHERE),
+    ],
+)
+def test_verdicts_on_known_operators(operators, name, expected):
+    assert support(name, operators) == expected
+
+
+@pytest.mark.skipif(torch.__version__.split("+")[0] != "2.15.0", reason="the counts are those of 2.15.0")
+def test_counts_of_2_15_0(operators):
+    """Both were counted in the macOS wheel as well; entries through a delegate are included."""
+    verdicts = Counter(support(name, operators) for name in operators)
+    assert verdicts[HAS_KERNEL] == 928
+
+    keys = [operators[operator.delegate or operator.name].keys for operator in operators.values()]
+    assert sum("CUDA" in devices and "MPS" not in devices for devices in keys) == 373
+
+
+@pytest.mark.parametrize("word", ["linalg_eig", "aten::linalg_eig", "aten.linalg_eig.default"])
+def test_command_line(capsys, word):
+    assert exit_with_one_line(main, [word]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"PyTorch {torch.__version__}"
+    assert "linalg_eig has no MPS kernel" in lines
+    assert not any(line.startswith("linalg_eigh") for line in lines)
+
+
+def test_one_overload_alone(capsys):
+    assert exit_with_one_line(main, ["aten.add.Tensor", "mm"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1:3] == ["add.Tensor has an MPS kernel", "mm has an MPS kernel"]
+
+
+def test_mistakes_are_one_line(capsys, monkeypatch):
+    assert exit_with_one_line(main, ["linalg_egi"]) == 2
+    assert "did you mean linalg_eig" in capsys.readouterr().err
+    assert exit_with_one_line(main, []) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    monkeypatch.setattr(operator_support, "LIST", "packaged/gone.yaml")
+    with pytest.raises(UsageError, match=r"has no packaged/gone\.yaml"):
+        installed_list()
+
+
+def test_command_line_as_a_module():
+    command = [sys.executable, "-m", "snippets.operator_support", "channel_shuffle"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "channel_shuffle has no MPS kernel" in done.stdout

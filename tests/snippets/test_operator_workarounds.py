@@ -1,0 +1,131 @@
+"""Each replacement equals what it replaces, in values and gradients, and needs no operator that MPS lacks."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from snippets import operator_workarounds as workarounds
+from snippets.operator_recorder import OperatorRecorder, missing_on_mps
+from snippets.operator_support import installed_list, read_operators
+
+
+@pytest.fixture(scope="module")
+def operators():
+    return read_operators(installed_list())
+
+
+def values_and_gradient(function, inputs):
+    """Return the outputs of `function` and the gradient of their weighted sum with respect to `inputs`."""
+    inputs = inputs.clone().requires_grad_()
+    with OperatorRecorder() as recorder:
+        outputs = function(inputs)
+        weights = torch.linspace(1, 2, outputs.numel(), dtype=outputs.dtype).reshape(outputs.shape)
+        (outputs * weights).sum().backward()
+    return outputs.detach(), inputs.grad, recorder.counts
+
+
+def same(original, replacement, inputs, operators, expected_missing, **tolerance):
+    """Compare both; the first needs `expected_missing`, the second nothing that is missing."""
+    outputs, gradient, used = values_and_gradient(original, inputs)
+    assert expected_missing in missing_on_mps(used, operators)
+    other_outputs, other_gradient, used = values_and_gradient(replacement, inputs)
+    assert missing_on_mps(used, operators) == {}
+    torch.testing.assert_close(other_outputs, outputs, **tolerance)
+    torch.testing.assert_close(other_gradient, gradient, **tolerance)
+
+
+@pytest.mark.parametrize("shape", [(2, 6, 5, 4), (3, 6, 7)])
+def test_channel_shuffle(operators, shape):
+    same(
+        lambda images: F.channel_shuffle(images, 3),
+        lambda images: workarounds.channel_shuffle(images, 3),
+        torch.randn(shape),
+        operators,
+        "channel_shuffle",
+        rtol=0,
+        atol=0,
+    )
+
+
+@pytest.mark.parametrize("output_size", [(1, 1, 1), (2, 3, 4), (7, 5, 3), (9, 5, 6)])
+@pytest.mark.parametrize("kind", ["avg", "max"])
+def test_adaptive_pool3d(operators, kind, output_size):
+    """With sizes that do and do not divide, and more bins than values: 7 × 6 × 4 values."""
+    original = getattr(F, f"adaptive_{kind}_pool3d")
+    reduce = {"avg": torch.mean, "max": torch.amax}[kind]
+    torch.manual_seed(0)
+    missing = {"avg": "_adaptive_avg_pool3d", "max": "adaptive_max_pool3d"}[kind]
+    if output_size == (1, 1, 1) and kind == "avg":
+        missing = None  # PyTorch itself takes the mean then
+    volumes = torch.randn(2, 3, 7, 6, 4, dtype=torch.float64)
+    outputs, gradient, used = values_and_gradient(lambda x: original(x, output_size), volumes)
+    assert missing is None or missing in missing_on_mps(used, operators)
+    other, other_gradient, used = values_and_gradient(
+        lambda x: workarounds.adaptive_pool3d(x, output_size, reduce), volumes
+    )
+    assert missing_on_mps(used, operators) == {}
+    torch.testing.assert_close(other, outputs)
+    torch.testing.assert_close(other_gradient, gradient)
+
+
+def test_eig_of_symmetric_matrices(operators):
+    torch.manual_seed(0)
+    matrices = torch.randn(3, 5, 5, dtype=torch.float64)
+    matrices = matrices + matrices.mT
+    with OperatorRecorder() as recorder:
+        values, vectors = workarounds.eig_symmetric(matrices)
+    assert missing_on_mps(recorder.counts, operators) == {}
+    torch.testing.assert_close(matrices @ vectors, vectors * values[:, None])
+    torch.testing.assert_close(values, torch.linalg.eig(matrices)[0].real.sort().values)
+
+
+def test_eig_on_the_cpu_returns_to_the_device_and_has_a_gradient():
+    torch.manual_seed(0)
+    matrices = torch.randn(2, 4, 4, dtype=torch.float64, requires_grad=True)
+    values, vectors = workarounds.eig_on_cpu(matrices)
+    torch.testing.assert_close(matrices.to(torch.complex128) @ vectors, vectors * values[:, None])
+    values.abs().sum().backward()
+    assert matrices.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize("margin", [1.0, 0.3])
+def test_multi_margin_loss(operators, margin):
+    torch.manual_seed(0)
+    labels = torch.randint(7, (10,))
+    same(
+        lambda scores: F.multi_margin_loss(scores, labels, margin=margin),
+        lambda scores: workarounds.multi_margin_loss(scores, labels, margin),
+        torch.randn(10, 7, dtype=torch.float64),
+        operators,
+        "multi_margin_loss",
+    )
+
+
+@pytest.mark.parametrize("count", [2, 40])
+def test_pdist(operators, count):
+    torch.manual_seed(0)
+    same(F.pdist, workarounds.pdist, torch.randn(count, 3, dtype=torch.float64), operators, "_pdist_forward")
+
+
+def test_pdist_of_close_points_is_exact():
+    points = 1000 + 1e-2 * torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
+    exact = F.pdist(points.double()).float()
+    assert (workarounds.pdist(points) / exact - 1).abs().max() < 1e-5
+    first, second = torch.triu_indices(40, 40, offset=1)
+    assert (torch.cdist(points, points)[first, second] / exact - 1).abs().max() > 0.1
+
+
+def test_rrelu_draws_its_slopes_from_the_same_range(operators):
+    torch.manual_seed(0)
+    values = torch.cat([-torch.ones(20_000), torch.linspace(0, 3, 100)])
+    with OperatorRecorder() as recorder:
+        results = workarounds.rrelu(values)
+    assert missing_on_mps(recorder.counts, operators) == {}
+    with OperatorRecorder() as recorder:
+        expected = F.rrelu(values, training=True)
+    assert "rrelu_with_noise" in missing_on_mps(recorder.counts, operators)
+    assert torch.equal(results[20_000:], expected[20_000:])
+    for slopes in (-results[:20_000], -expected[:20_000]):  # uniform from 1/8 to 1/3
+        assert slopes.min() >= 1 / 8 and slopes.max() <= 1 / 3
+        assert slopes.mean() == pytest.approx(11 / 48, abs=0.002)
+        assert slopes.std() == pytest.approx((1 / 3 - 1 / 8) / 12**0.5, abs=0.002)
