@@ -13,9 +13,10 @@ def random_crop(images: torch.Tensor, padding: int) -> torch.Tensor:
     padded = F.pad(images, (padding,) * 4)
     first = torch.randint(0, 2 * padding + 1, (2, batch, 1), device=images.device)
     rows, columns = first + torch.arange(size, device=images.device)  # each (batch, size)
-    rows = rows.view(batch, 1, size, 1).expand(-1, channels, -1, size + 2 * padding)
-    columns = columns.view(batch, 1, 1, size).expand(-1, channels, size, -1)
-    return padded.gather(2, rows).gather(3, columns)
+    width = size + 2 * padding
+    pixels = rows.unsqueeze(2) * width + columns.unsqueeze(1)  # (batch, size, size): places in a padded channel
+    pixels = pixels.view(batch, 1, -1).expand(-1, channels, -1)
+    return padded.flatten(2).gather(2, pixels).view_as(images)
 
 
 def random_flip(images: torch.Tensor) -> torch.Tensor:
@@ -26,13 +27,13 @@ def random_flip(images: torch.Tensor) -> torch.Tensor:
 
 def network_input(data: ImageData, images: torch.Tensor, *, augment: bool) -> torch.Tensor:
     """Return images of `data` as the network wants them: float32, augmented in training, normalised."""
-    if images.dtype == torch.uint8:
-        images = images.float() / 255
     if augment and data.crop_padding:
         images = random_crop(images, data.crop_padding)
     if augment and data.flip:
         images = random_flip(images)
-    return (images - data.mean) / data.std
+    if images.dtype == torch.uint8:  # after the crop: until here a pixel takes one byte instead of four
+        images = images.float().div_(255)
+    return (images - data.mean).div_(data.std)
 
 
 # --8<-- [end:augmentation]
