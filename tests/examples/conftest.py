@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import signal
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,31 @@ class Outcome:
     def last(self):
         return load_checkpoint(self.folder / "checkpoints" / "last.pt")
 
+    def assert_same_as(self, other):
+        """Compare weights, optimizers, random numbers, sums and results bit by bit; not the speed."""
+        assert_same(self.last, other.last)
+        for first, second in zip(self.metrics, other.metrics, strict=True):
+            assert_same(first, second)
+        for name in ("test_accuracy", "test_loss", "train_loss", "best_accuracy", "best_epoch", "steps"):
+            assert self.json("summary.json")[name] == other.json("summary.json")[name]
+
+
+def assert_same(first, second, where=""):
+    """Compare two nested states bit by bit."""
+    assert type(first) is type(second), where
+    if isinstance(first, torch.Tensor):
+        assert torch.equal(first, second), where
+    elif isinstance(first, dict):
+        assert first.keys() == second.keys(), where
+        for key in first.keys() - {"seconds", "samples_per_s", "config"}:  # they do differ
+            assert_same(first[key], second[key], f"{where}/{key}")
+    elif isinstance(first, list | tuple):
+        assert len(first) == len(second), where
+        for index, pair in enumerate(zip(first, second, strict=True)):
+            assert_same(*pair, f"{where}/{index}")
+    else:
+        assert first == second, where
+
 
 @pytest.fixture(scope="session")
 def one_thread():
@@ -67,6 +93,29 @@ def run_train(tmp_path, monkeypatch, capsys, one_thread):
         return Outcome(code, printed.out, printed.err, folder)
 
     return call
+
+
+@pytest.fixture
+def outcome_of():
+    """Return a function that gives the outcome of a run that another process made in a folder."""
+    return lambda folder: Outcome(0, "", "", folder)
+
+
+@pytest.fixture
+def signal_at(monkeypatch):
+    """Return a function that sends this process a signal during the given step of the next run."""
+    original = train.ImageClassification.learn
+
+    def arrange(at, number=signal.SIGINT):
+        def learn(task, indices):
+            measures = original(task, indices)
+            if task.state.step == at:
+                signal.raise_signal(number)
+            return measures
+
+        monkeypatch.setattr(train.ImageClassification, "learn", learn)
+
+    return arrange
 
 
 @pytest.fixture

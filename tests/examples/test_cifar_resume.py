@@ -5,71 +5,19 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-import torch
 
 from examples.cifar_optimizers import train
 from examples.cifar_optimizers.optimizers import OPTIMIZERS
 from snippets import checkpoints, resume
-from snippets.checkpoints import load_checkpoint
-from snippets.run_folder import RunFolder, read_metrics
+from snippets.run_folder import RunFolder
 
 SCRIPT = Path(train.__file__)
 TINY = shlex.split(
     "--device cpu --data synthetic --image-size 8 --width 2 --data-fraction 0.1 --batch-size 50 --epochs 3"
 )
-LONG = shlex.split(
-    "--data synthetic --image-size 8 --width 4 --data-fraction 0.2 --batch-size 16 --epochs 8 --device cpu"
-)
-
-
-def assert_same(first, second, where=""):
-    """Compare two nested states bit by bit."""
-    assert type(first) is type(second), where
-    if isinstance(first, torch.Tensor):
-        assert torch.equal(first, second), where
-    elif isinstance(first, dict):
-        assert first.keys() == second.keys(), where
-        for key in first:
-            if key not in ("seconds", "config"):  # they do differ
-                assert_same(first[key], second[key], f"{where}/{key}")
-    elif isinstance(first, list | tuple):
-        assert len(first) == len(second), where
-        for index, pair in enumerate(zip(first, second, strict=True)):
-            assert_same(*pair, f"{where}/{index}")
-    else:
-        assert first == second, where
-
-
-def without_speed(lines):
-    return [{name: value for name, value in line.items() if name != "samples_per_s"} for line in lines]
-
-
-def assert_same_run(first, second):
-    assert_same(first.last, second.last)
-    assert without_speed(first.metrics) == without_speed(second.metrics)
-    for name in ("test_accuracy", "test_loss", "train_loss", "best_accuracy", "best_epoch", "steps"):
-        assert first.json("summary.json")[name] == second.json("summary.json")[name]
-
-
-@pytest.fixture
-def signal_at(monkeypatch):
-    """Return a function that sends this process a signal during the given step of the next run."""
-    original = train.ImageClassification.learn
-
-    def arrange(at, number=signal.SIGINT):
-        def learn(task, indices):
-            measures = original(task, indices)
-            if task.state.step == at:
-                signal.raise_signal(number)
-            return measures
-
-        monkeypatch.setattr(train.ImageClassification, "learn", learn)
-
-    return arrange
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
@@ -84,7 +32,7 @@ def test_a_resumed_run_ends_bit_equal(run_train, signal_at, undisturbed, optimiz
     resumed = run_train("--resume", "stopped", "--out", "stopped")
     assert resumed.code == 0
     assert "continuing after step 13 of 24" in resumed.out
-    assert_same_run(undisturbed(options), resumed)
+    resumed.assert_same_as(undisturbed(options))
 
 
 @pytest.mark.parametrize("words", ["--precision bf16", "--precision fp16", "--accumulate 2"])
@@ -95,7 +43,7 @@ def test_precision_and_accumulation_resume_bit_equal(run_train, signal_at, undis
     assert stopped.json("heartbeat.json")["precision"] == stopped.json("config.json")["precision"].split()[0]
     assert ("scale" in stopped.last["scaler"]) == ("fp16" in words)
     signal_at(0)
-    assert_same_run(undisturbed(options), run_train("--resume", "stopped", "--out", "stopped"))
+    run_train("--resume", "stopped", "--out", "stopped").assert_same_as(undisturbed(options))
 
 
 @pytest.mark.parametrize("at", [1, 8, 10, 23])
@@ -104,7 +52,7 @@ def test_any_step_will_do(run_train, signal_at, undisturbed, at):
     signal_at(at, signal.SIGTERM)
     assert run_train(*TINY, "--out", "stopped").code == 128 + signal.SIGTERM
     signal_at(0)
-    assert_same_run(undisturbed(TINY), run_train(*TINY, "--resume", "auto", "--out", "stopped"))
+    run_train(*TINY, "--resume", "auto", "--out", "stopped").assert_same_as(undisturbed(TINY))
 
 
 def test_a_run_with_crops_and_flips_resumes_bit_equal(run_train, signal_at, write_cifar, tmp_path):
@@ -115,7 +63,7 @@ def test_a_run_with_crops_and_flips_resumes_bit_equal(run_train, signal_at, writ
     signal_at(7)
     run_train(*options, "--out", "stopped")
     signal_at(0)
-    assert_same_run(whole, run_train(*options, "--resume", "auto", "--out", "stopped"))
+    run_train(*options, "--resume", "auto", "--out", "stopped").assert_same_as(whole)
 
 
 def test_a_signal_stops_politely(run_train, signal_at):
@@ -139,83 +87,7 @@ def test_a_signal_before_the_first_step(run_train, undisturbed, monkeypatch):
     monkeypatch.setattr(train, "load_for_training", interrupted)
     assert run_train(*TINY, "--out", "stopped").code == 130
     monkeypatch.setattr(train, "load_for_training", load)
-    assert_same_run(undisturbed(TINY), run_train("--resume", "auto", "--out", "stopped"))
-
-
-def start(folder, environment, *options):
-    """Start train.py in `folder` and return the process once it has trained for at least 30 steps."""
-    command = [sys.executable, str(SCRIPT), *LONG, "--out", "run", *options]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    process = subprocess.Popen(command, cwd=folder, env=environment, **pipes)
-    metrics, deadline = folder / "run" / "metrics.jsonl", time.monotonic() + 120
-    while process.poll() is None and time.monotonic() < deadline:
-        if metrics.exists() and metrics.read_text().count("\n") >= 3:
-            break
-        time.sleep(0.01)
-    return process
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_a_real_process_is_stopped_and_continued(run_train, tmp_path, one_thread, undisturbed, number):
-    process = start(tmp_path, one_thread)
-    process.send_signal(number)
-    out, err = process.communicate(timeout=60)
-    heartbeat = json.loads((tmp_path / "run" / "heartbeat.json").read_text())
-    if number == signal.SIGKILL:
-        assert process.returncode == -signal.SIGKILL
-        assert heartbeat["status"] == "running"
-    else:
-        assert process.returncode == 128 + number
-        assert heartbeat["status"] == "interrupted"
-        assert f"stopped by {number.name} after step" in out
-        assert err == ""
-    resumed = run_train("--resume", "run", "--out", "run")
-    assert resumed.code == 0
-    assert_same(undisturbed(LONG).last, resumed.last)
-
-
-# Imports everything once, then lets children train and kills them; a run that ends is put aside.
-KILLER = """
-import os, pathlib, random, signal, sys, time
-from examples.cifar_optimizers import train
-
-kills, ends, chance = 0, 0, random.Random(0)
-while kills < 300 or ends < 3:
-    child = os.fork()
-    if child == 0:
-        sys.stdout = open(os.devnull, "w")
-        os._exit(train.exit_with_one_line(train.main, [*sys.argv[1:], "--out", "run", "--resume", "auto"]))
-    deadline = time.monotonic() + chance.uniform(0, 0.8)
-    while time.monotonic() < deadline or kills >= 300:
-        if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-            break
-        time.sleep(0.001)
-    os.kill(child, signal.SIGKILL)
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if status == 0:
-        pathlib.Path("run").rename(f"end{ends}")
-        ends += 1
-    elif status == -signal.SIGKILL:
-        kills += 1
-    else:
-        sys.exit(f"a child ended with {status}")
-"""
-
-
-@pytest.mark.long
-@pytest.mark.timeout(1800)
-def test_hundreds_of_kills_cost_nothing_but_time(tmp_path, one_thread, undisturbed):
-    """Killed at random moments and continued each time, runs still end bit-equal."""
-    command = [sys.executable, "-c", KILLER, *LONG]
-    done = subprocess.run(command, cwd=tmp_path, env=one_thread, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    ends = list(tmp_path.glob("end*"))
-    assert len(ends) >= 3
-    for folder in ends:
-        assert_same(load_checkpoint(folder / "checkpoints" / "last.pt"), undisturbed(LONG).last)
-        assert not list(folder.rglob("*.tmp"))
-        steps = [line["step"] for line in read_metrics(folder / "metrics.jsonl")]
-        assert steps == [line["step"] for line in undisturbed(LONG).metrics]
+    run_train("--resume", "auto", "--out", "stopped").assert_same_as(undisturbed(TINY))
 
 
 def test_auto_finds_the_unfinished_run_with_equal_options(run_train, signal_at):
@@ -269,7 +141,7 @@ def test_a_write_that_fails_keeps_the_previous_checkpoint(run_train, save_often,
     assert run.last["step"] == 10
     assert saves[-2:] == [8, 10]
     monkeypatch.setattr(checkpoints.torch, "save", original)
-    assert_same_run(undisturbed(TINY), run_train("--resume", "auto", "--out", "run"))
+    run_train("--resume", "auto", "--out", "run").assert_same_as(undisturbed(TINY))
 
 
 def test_an_option_that_differs_is_named(run_train, signal_at):
