@@ -94,7 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     folder = Path(typed.pop("out", "runs"))
     task = program.build(program.resolve(typed))
     batches = all_batches(task)
-    print(f"device: {task.facts['device']}, precision: {task.facts['precision']}")
+    print(f"device: {task.facts['device']}\nprecision: {task.facts['precision']}")
     print(f"PyTorch {torch.__version__}, {torch.get_num_threads()} CPU threads")
     for _ in range(WARM_UP):
         task.learn(next(batches))
