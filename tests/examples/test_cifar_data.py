@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from examples.cifar_optimizers import synthetic
-from examples.cifar_optimizers.augmentation import network_input, random_crop, random_flip
+from examples.cifar_optimizers.augmentation import crop_and_flip, network_input
 from examples.cifar_optimizers.digits import load_digits
 from examples.cifar_optimizers.options import resolve
 from examples.cifar_optimizers.synthetic import best_accuracy, draw_images, make_synthetic, make_templates
@@ -106,7 +106,7 @@ def test_crops_are_shifts_filled_with_black():
     torch.manual_seed(0)
     seen = set()
     for _ in range(200):
-        cropped = random_crop(images, 2)
+        cropped = crop_and_flip(images, 2, flip=False)
         assert cropped.is_contiguous()
         for index in range(2):
             matches = [
@@ -123,11 +123,23 @@ def test_crops_are_shifts_filled_with_black():
 def test_flips_mirror_half_of_the_images():
     images = torch.rand(400, 3, 4, 4)
     torch.manual_seed(0)
-    flipped = random_flip(images)
+    flipped = crop_and_flip(images, 0, flip=True)
     mirrored = torch.tensor([torch.equal(new, old.flip(2)) for new, old in zip(flipped, images, strict=True)])
     same = torch.tensor([torch.equal(new, old) for new, old in zip(flipped, images, strict=True)])
     assert (mirrored ^ same).all()
     assert 150 < mirrored.sum() < 250
+
+
+def test_crops_and_flips_together_are_flips_of_crops():
+    images = torch.randint(0, 256, (64, 3, 6, 6), dtype=torch.uint8)
+    torch.manual_seed(5)
+    cropped = crop_and_flip(images, 2, flip=False)
+    torch.manual_seed(5)
+    both = crop_and_flip(images, 2, flip=True)
+    same = (both == cropped).flatten(1).all(1)
+    mirrored = (both == cropped.flip(3)).flatten(1).all(1)
+    assert (same ^ mirrored).all()
+    assert 10 < mirrored.sum() < 54
 
 
 def test_only_training_images_are_augmented_and_digits_never_flipped():
