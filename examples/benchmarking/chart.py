@@ -48,7 +48,7 @@ def draw_bars(axes: Axes, rows: list[Row]) -> None:
         note = f"  {row.speed_up:.2f}×" + (", loss differs" if row.loss_differs else "")
         axes.text(fast, place, note, va="center")
     axes.set_yticks(range(len(rows)), [row.job.level.name for row in rows])
-    axes.invert_yaxis()
+    axes.set_ylim(len(rows) - 0.5, -0.5)  # the first level on top
     axes.set_xlabel("samples per second")
     axes.margins(x=0.15)
     axes.set_xlim(left=0)

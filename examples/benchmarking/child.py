@@ -53,10 +53,13 @@ def run_job(job: Job) -> dict[str, Any]:
     """Return what a level gave: status "measured", or "unavailable" or "failed" with the reason."""
     try:
         system = importlib.import_module(job.module)
+        start = time.perf_counter()
         task = system.prepare(job.options(system.read_command_line(job.words)))
+        prepared = time.perf_counter() - start  # reads data; compiles
         if job.level.compiled and (obstacle := why_not_compiled(task)):
             return {"status": "unavailable", "reason": obstacle}
-        return {"status": "measured"} | time_steps(task, job.plan)
+        result = time_steps(task, job.plan)
+        return {"status": "measured", "start_s": prepared + result["first_step_s"]} | result
     except UsageError as error:
         return {"status": "unavailable", "reason": one_line(str(error))}
     except Exception as error:
@@ -67,8 +70,8 @@ def run_job(job: Job) -> dict[str, Any]:
 
 def why_not_compiled(task: Any) -> str | None:
     """Return what kept the task from being compiled, where it went on without; None when it was compiled."""
-    said = str(task.facts.get("compile", ""))
-    return None if said.startswith("yes") else said or "the system did not compile"
+    said = str(task.facts.get("compile") or "the system did not compile")
+    return None if said.startswith("compiled") else said.removeprefix("not compiled: ")
 
 
 def one_line(text: str) -> str:

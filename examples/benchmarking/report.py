@@ -14,7 +14,7 @@ SPREADS = 3.0  # standard errors of the difference of two such means
 
 HEADER = (
     f"{'level':<18} {'batch':>6} {'ms/step':>9} {'10 % to 90 %':>19} {'samples/s':>10} {'speed-up':>8} "
-    f"{'1st step':>9} {'data':>5} {'memory':>9} {'loss':>8}"
+    f"{'start':>8} {'data':>5} {'memory':>9} {'loss':>8}"
 )
 
 
@@ -86,7 +86,7 @@ def line(row: Row) -> str:
     mark = " differs" if row.loss_differs else ""
     return (
         f"{name} {result['samples_per_step']:6d} {times.median:9.3f} {limits:>19} "
-        f"{result['samples_per_s']:10.1f} {row.speed_up:7.2f}× {result['first_step_s']:7.2f} s "
+        f"{result['samples_per_s']:10.1f} {row.speed_up:7.2f}× {result['start_s']:6.1f} s "
         f"{result['data_share']:5.0%} {result['memory_mb']:6.0f} MB {last_loss(result['losses']):8.4f}{mark}"
     )
 

@@ -68,4 +68,4 @@ def prepare(typed):
     if fault == "hang":
         print("hanging", flush=True)
         time.sleep(600)
-    return FitALine(typed["batch_size"], fault, {"compile": "yes" if typed.get("compile") else "no"})
+    return FitALine(typed["batch_size"], fault, {"compile": "compiled by nobody"})

@@ -1,0 +1,205 @@
+"""Measure what the training loop costs, and store it in docs/data/results/training_loop.yaml.
+
+    python -m tools.measure_training_loop
+
+Two promises, each as a ratio within one run, with its spread:
+
+overhead  an epoch of the real loop (losses read, metrics, heartbeat, progress bar) against a bare PyTorch
+          loop over the same batches on the same device, in turns; neither evaluates nor saves
+saving    the share of a run at default settings that goes into checkpoints, the one at its end included
+
+The entry of this machine and device is replaced, those of others stay.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime
+import os
+import shlex
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+import yaml
+from tqdm import tqdm
+
+from examples.benchmarking.machine import machine
+from examples.cifar_optimizers.train import ImageClassification, prepare, read_command_line
+from snippets.device import pick_device
+from snippets.run_folder import RunFolder
+from snippets.stop_signals import StopSignals
+from snippets.timing import Spread, compare
+from snippets.training_loop import EpochResult, Training
+
+DATA = Path(__file__).resolve().parents[1] / "docs" / "data" / "results" / "training_loop.yaml"
+PAIRS = 30
+
+CASES = {
+    "cpu": {
+        "digits": [],
+        "synthetic": ["--data", "synthetic", "--image-size", "32"],
+    },
+    "gpu": {
+        "digits": [],
+        "synthetic": ["--data", "synthetic", "--image-size", "32", "--width", "64", "--batch-size", "128"],
+    },
+}
+SAVING_EPOCHS = {"digits": 10, "synthetic": 20}  # 10 is the default; a GPU finishes one in a second
+
+_HEADER = """\
+# Measured by tools/measure_training_loop.py, which replaces the entry of the machine that it runs on. Times
+# in seconds; ratio: an epoch of the real loop / the bare one before or after it; share: of the whole run.
+"""
+
+
+class WithoutSaving(Training):
+    """The loop without checkpoints, whose cost is measured by itself."""
+
+    def save(self) -> None:
+        """Write nothing."""
+
+
+class TimedSaving(Training):
+    """The loop as it is; remembers how long each checkpoint took."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.saves: list[float] = []
+
+    def save(self) -> None:
+        """Save, and note the seconds."""
+        start = time.perf_counter()
+        super().save()
+        self.saves.append(time.perf_counter() - start)
+
+
+def bare_epoch(task: ImageClassification, epoch: int) -> None:
+    """Train for one epoch as a tutorial would, reading nothing from the device."""
+    (optimizer,), (scheduler,) = task.state.optimizers, task.state.schedulers
+    for indices in task.batches(epoch, 0):
+        loss, _ = task.loss_and_scores(task.network, indices)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        optimizer.step()
+        scheduler.step()
+
+
+@contextlib.contextmanager
+def opened(kind: type[Training], task: ImageClassification) -> Iterator[tuple[Training, tqdm]]:
+    """Yield a run of `task` in a temporary folder, and a progress bar that draws into nothing."""
+    with (
+        tempfile.TemporaryDirectory(prefix="mps-handbook-") as folder,
+        Path(os.devnull).open("w") as nothing,
+        contextlib.redirect_stdout(nothing),
+        tqdm(total=task.total_steps, unit="step", file=nothing, disable=False) as bar,
+        RunFolder(Path(folder)) as run,
+    ):
+        yield kind(task, run, {"system": "cifar_optimizers"}, advice=""), bar
+
+
+def measure_overhead(words: list[str], pairs: int) -> dict[str, Any]:
+    """Return the seconds of an epoch of either loop, and the ratios of neighbours."""
+    typed = read_command_line(words) | {"epochs": 10_000}  # a schedule that hardly moves
+    bare, real = prepare(typed), prepare(typed)
+    real.evaluate = lambda epoch, measures, speed: EpochResult({}, 0.0, f"epoch {epoch}")
+    steps, done = real.steps_per_epoch, [0]
+
+    def run_bare() -> None:
+        bare_epoch(bare, done[0])
+        done[0] += 1
+
+    with opened(WithoutSaving, real) as (training, bar):
+
+        def run_real() -> None:
+            real.total_steps = real.state.step + steps
+            training.train(StopSignals(), bar)
+
+        found = compare(run_bare, run_real, real.state.device, warm_up=2, pairs=pairs)
+    return {
+        "steps": steps,
+        "pairs": found.ratio.count,
+        "precision": real.precision.name,
+        "bare": rounded(found.first),
+        "real": rounded(found.second),
+        "ratio": rounded(found.ratio),
+    }
+
+
+def measure_saving(words: list[str], epochs: int) -> dict[str, Any]:
+    """Return how often and how long a run with the loop's own settings wrote checkpoints."""
+    task = prepare(read_command_line(words) | {"epochs": epochs})
+    with opened(TimedSaving, task) as (training, bar):
+        start = time.perf_counter()
+        training.train(StopSignals(), bar)
+        seconds = time.perf_counter() - start
+        size = training.run.last_checkpoint.stat().st_size
+    return {
+        "steps": task.state.step,
+        "saves": len(training.saves),
+        "file_mb": round(size / 1e6, 1),
+        "seconds": round(seconds, 3),
+        "seconds_saving": round(sum(training.saves), 4),
+        "share": round(sum(training.saves) / seconds, 5),
+        "share_before_the_last": round(sum(training.saves[:-1]) / seconds, 5),
+    }
+
+
+def rounded(values: Spread) -> dict[str, float]:
+    """Return median and quantiles with five significant digits."""
+    return {name: float(f"{value:.5g}") for name, value in asdict(values).items() if name != "count"}
+
+
+def measure(device: torch.device, pairs: int) -> dict[str, Any]:
+    """Return the entry of this machine: where, when, and what came out."""
+    facts = machine()
+    entry = {
+        "device": device.type,
+        "machine": {name: facts[name] for name in ("chip", "cpu_cores", "gpu", "power")},
+        "cpu_threads": torch.get_num_threads(),
+        "versions": {"torch": str(torch.__version__), "python": sys.version.split()[0]},
+        "date": datetime.date.today(),
+        "command": shlex.join(["python", "-m", "tools.measure_training_loop", *sys.argv[1:]]),
+        "overhead": [],
+        "saving": [],
+    }
+    for name, words in CASES["cpu" if device.type == "cpu" else "gpu"].items():
+        known = {"data": name, "words": words}
+        overhead = measure_overhead(["--device", device.type, *words], pairs)
+        print(f"{name}: real / bare {overhead['ratio']}", flush=True)
+        saving = measure_saving(["--device", device.type, *words], SAVING_EPOCHS[name])
+        print(f"{name}: {saving['saves']} checkpoints, {saving['share']:.3%} of the time", flush=True)
+        entry["overhead"].append(known | overhead)
+        entry["saving"].append(known | saving)
+    return entry
+
+
+def store(entry: dict[str, Any], path: Path) -> None:
+    """Put `entry` into the file in place of an older one of the same machine and device."""
+    entries = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else []
+    same = ("device", "machine")
+    kept = [old for old in entries if any(old[name] != entry[name] for name in same)]
+    text = yaml.safe_dump([*kept, entry], sort_keys=False, allow_unicode=True, width=110)
+    path.write_text(_HEADER + text, encoding="utf-8")
+
+
+def main() -> int:
+    """Measure on the wanted device and store the result; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="auto", choices=("auto", "cpu", "mps", "cuda"))
+    parser.add_argument("--pairs", type=int, default=PAIRS)
+    parser.add_argument("--file", type=Path, default=DATA)
+    options = parser.parse_args()
+    device, _ = pick_device(options.device)
+    store(measure(device, options.pairs), options.file)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
