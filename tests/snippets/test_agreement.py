@@ -1,0 +1,120 @@
+"""Rounding is told from wrong values: what shaking the weights does, and which faults are noticed."""
+
+import pytest
+import torch
+from torch import nn
+
+from snippets.agreement import all_finite, disagreement, percent, shaken, uncertainty
+
+FORMATS = (torch.float32, torch.bfloat16, torch.float16)
+
+
+def passes(model, dtype, images, labels, change=None):
+    """Return loss and gradients of `model` inside autocast, and the same with shaken weights."""
+
+    def one():
+        with torch.autocast("cpu", dtype=dtype, enabled=dtype != torch.float32):
+            loss = nn.functional.cross_entropy(model(images), labels)
+        names, weights = zip(*model.named_parameters(), strict=True)
+        return {"loss": loss.detach(), **dict(zip(names, torch.autograd.grad(loss, weights), strict=True))}
+
+    expected = one()
+    with shaken(model, dtype):
+        from_shaken = one()
+    return expected, from_shaken
+
+
+@pytest.fixture
+def network():
+    """Return a classifier whose convolution lacks the bias that batch normalization would cancel."""
+    torch.manual_seed(0)
+    normalized = [nn.Conv2d(1, 4, 3, bias=False), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten()]
+    return nn.Sequential(*normalized, nn.Linear(4 * 36, 3))
+
+
+@pytest.fixture
+def batch():
+    torch.manual_seed(1)
+    return torch.randn(32, 1, 8, 8), torch.randint(0, 3, (32,))
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+def test_weights_move_by_their_rounding_and_come_back_exactly(network, dtype):
+    before = [weight.clone() for weight in network.parameters()]
+    random_state = torch.get_rng_state()
+    with shaken(network, dtype):
+        amount = max(1e-4, torch.finfo(dtype).eps / 2)
+        for weight, old in zip(network.parameters(), before, strict=True):
+            assert ((weight - old).abs() <= 1.01 * amount * old.abs()).all()
+            assert torch.equal(weight, old) == (old == 0).all()
+    for weight, old in zip(network.parameters(), before, strict=True):
+        assert torch.equal(weight, old)
+    assert torch.equal(random_state, torch.get_rng_state())  # dropout draws what it would have drawn
+
+
+def test_weights_come_back_after_an_error(network):
+    before = network[0].weight.clone()
+    with pytest.raises(ZeroDivisionError), shaken(network, torch.float32):
+        1 / 0  # noqa: B018
+    assert torch.equal(network[0].weight, before)
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize("factor", [0.0, 0.5, 2.0, -1.0, float("nan"), float("inf")])
+def test_every_tensor_that_is_wrong_by_a_factor_is_noticed_and_named(network, batch, dtype, factor):
+    expected, from_shaken = passes(network, dtype, *batch)
+    assert disagreement(expected, expected, from_shaken, dtype) is None
+    for name in expected:
+        found = expected | {name: expected[name] * factor}
+        assert disagreement(found, expected, from_shaken, dtype).startswith(f"the {name} is off by ")
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+def test_rounding_is_no_disagreement(network, batch, dtype):
+    expected, from_shaken = passes(network, dtype, *batch)
+    rounded = {name: tensor.to(dtype).to(tensor.dtype) for name, tensor in expected.items()}
+    assert disagreement(rounded, expected, from_shaken, dtype) is None
+
+
+def test_gradients_that_consist_of_rounding_alone_are_no_disagreement(batch):
+    """The gradient of a bias before batch normalization is zero; what is computed is noise."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(144, 3))
+    expected, from_shaken = passes(model, torch.float32, *batch)
+    assert expected["0.bias"].norm() < 1e-5 * expected["0.weight"].norm()
+    found = expected | {"0.bias": -expected["0.bias"]}
+    assert disagreement(found, expected, from_shaken, torch.float32) is None
+
+
+def test_a_gradient_that_is_missing_is_named(network, batch):
+    expected, from_shaken = passes(network, torch.float32, *batch)
+    found = {name: tensor for name, tensor in expected.items() if name != "1.bias"}
+    assert (
+        disagreement(found, expected, from_shaken, torch.float32)
+        == "the 1.bias exists in only one of the two"
+    )
+
+
+def test_the_worst_tensor_is_named():
+    expected = {"loss": torch.tensor(1.0), "a": torch.ones(4), "b": torch.ones(4)}
+    found = expected | {"a": torch.full((4,), 1.5), "b": torch.full((4,), 3.0)}
+    sentence = disagreement(found, expected, expected, torch.float32)
+    assert sentence == "the b is off by 200 % of its size, rounding explains 0.00012 %"
+
+
+def test_uncertainty_is_twice_the_shift_of_all_gradients_together():
+    expected = {"loss": torch.tensor(1.0), "a": torch.tensor([3.0, 0.0]), "b": torch.tensor([4.0])}
+    from_shaken = {"loss": torch.tensor(9.0), "a": torch.tensor([3.0, 0.1]), "b": torch.tensor([4.0])}
+    assert uncertainty(expected, from_shaken) == "4 %"  # 2 × 0.1 of 5
+
+
+def test_percent():
+    assert percent(1, 3) == "33 %"
+    assert percent(1, 30_000) == "0.0033 %"
+    assert percent(3, 1) == "300 %"
+    assert percent(1, 0) == "more than 100 %"
+
+
+def test_all_finite():
+    assert all_finite({"loss": torch.tensor(1.0)})
+    assert not all_finite({"loss": torch.tensor(1.0), "a": torch.tensor([0.0, float("nan")])})
