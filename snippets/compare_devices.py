@@ -161,12 +161,16 @@ class Comparison:
         lines = [f"{'tensor':{width}}  {'error':>8}  {'on CPU':>8}  {'allowed':>8}"]
         for d in shown:
             lines.append(f"{d.name:{width}}  {d.error:8.1e}  {d.cpu_error:8.1e}  {d.allowed:8.1e}")
-        if self.undecided:
-            lines.append(f"{len(self.undecided)} tensors cannot be judged: the CPU itself is off by too much")
-        count = len(self.differences)
-        verdict = f"all {count} tensors are right within rounding"
-        if self.wrong:
-            verdict = f"WRONG: {len(self.wrong)} of {count} tensors differ by more than rounding explains"
+        count, wrong, undecided = len(self.differences), len(self.wrong), len(self.undecided)
+        if wrong:
+            verdict = f"WRONG: {wrong} of {count} tensors differ by more than rounding explains"
+        elif undecided:
+            verdict = (
+                f"{count - undecided} of {count} tensors are right within rounding, "
+                f"{undecided} cannot be judged: the CPU itself is too far off"
+            )
+        else:
+            verdict = f"all {count} tensors are right within rounding"
         return "\n".join([*lines, f"{self.device.type}, {format_name(self.dtype)}: {verdict}"])
 
 

@@ -74,7 +74,8 @@ def hunt_nan(model: nn.Module, compute_loss: Callable[[], torch.Tensor]) -> str:
         return f"the forward pass is finite; backward: {error}"
     for name, parameter in model.named_parameters():
         if parameter.grad is not None and not parameter.grad.isfinite().all():
-            return f"the gradient of {name} is infinite, the loss is not: look for a root, a power or a quotient at 0"
+            cause = "look for a root, a power or a quotient at 0"
+            return f"the gradient of {name} is infinite, the loss is not: {cause}"
     return "no NaN and no infinity in this forward and backward pass"
 
 

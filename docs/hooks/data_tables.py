@@ -13,6 +13,7 @@ import memory_tables
 import published_speeds
 import results_table
 import version_picker
+import wrong_results
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import Files
@@ -25,6 +26,7 @@ TABLES = {
     "glossary": glossary_table.render,
     "releases": version_picker.render_releases,
     "version-picker": version_picker.render,
+    "wrong-results": wrong_results.render,
 }
 
 FAMILIES = {  # many tables from one module each

@@ -1,0 +1,90 @@
+"""Compare this example's network on a device with the CPU, and list the operators that MPS lacks for it.
+
+With no option: the default network of train.py, four batches of digits, a few seconds. Exit code 1 when the
+device computes wrongly.
+"""
+
+import sys
+from collections.abc import Sequence
+
+try:
+    import torch
+    from torch.nn import functional as F
+
+    from examples.cifar_optimizers.augmentation import network_input
+    from examples.cifar_optimizers.image_data import ImageData
+    from examples.cifar_optimizers.model import ResNet18
+    from examples.cifar_optimizers.options import resolve
+    from examples.cifar_optimizers.training_data import load_for_training
+    from snippets.command_line import StrictParser
+    from snippets.compare_devices import Comparison, compare_devices
+    from snippets.device import pick_device
+    from snippets.errors import RunError, exit_with_one_line
+    from snippets.operator_recorder import OperatorRecorder, missing_on_mps
+    from snippets.operator_support import installed_list, read_operators
+    from snippets.precision import Precision, pick_precision
+    from snippets.seeds import seed_everything
+except ModuleNotFoundError as missing:
+    print(
+        f"error: this Python has no module {missing.name!r}; "
+        "run `make train`, or enter the environment first: source .venv/bin/activate",
+        file=sys.stderr,
+    )
+    sys.exit(2)
+
+BATCHES, SIZE = 4, 16  # a kink of ReLU spoils one batch, not four; small ones meet fewer kinks
+
+
+# --8<-- [start:batches]
+def make_batches(data: ImageData) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """Return pairs of images (SIZE, 3, size, size), not augmented, and labels (SIZE,), drawn at random."""
+    indices = torch.randperm(len(data.train_labels))[: BATCHES * SIZE].split(SIZE)
+    return [
+        (network_input(data, data.train_images[chosen], augment=False), data.train_labels[chosen])
+        for chosen in indices
+    ]
+
+
+# --8<-- [end:batches]
+# --8<-- [start:compare]
+def compare(data: ImageData, width: int, precision: Precision) -> tuple[Comparison, dict[str, int]]:
+    """Return the comparison of a new network, and the operators without an MPS kernel that it calls."""
+    model = ResNet18(data.classes, width)
+    batches = make_batches(data)
+    comparison = compare_devices(model, batches, F.cross_entropy, precision.device, precision.dtype)
+    images, labels = batches[0]
+    with OperatorRecorder() as recorder:
+        F.cross_entropy(model(images), labels).backward()
+    return comparison, missing_on_mps(recorder.counts, read_operators(installed_list()))
+
+
+# --8<-- [end:compare]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the comparison. Raises RunError when the device computes wrongly, or would not get through."""
+    parser = StrictParser(prog="compare_devices.py", description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="auto", choices=("auto", "mps", "cuda", "cpu"))
+    parser.add_argument("--precision", default="fp32", choices=("fp32", "bf16", "fp16"))
+    parser.add_argument("--data", default="digits", metavar="NAME|FOLDER", help="as in train.py; digits")
+    typed = vars(parser.parse_args(argv))
+    device, reason = pick_device(typed["device"])
+    precision = pick_precision(typed["precision"], device)
+    options = resolve(typed)
+    data = load_for_training(options)
+    print(f"device: {device} ({reason}); PyTorch {torch.__version__}")
+    print(f"ResNet-18, width {options.width}; {BATCHES} batches of {SIZE} images of {data.name}")
+
+    seed_everything(options.seed)
+    comparison, missing = compare(data, options.width, precision)
+    print(comparison.report())
+    print(f"operators without an MPS kernel: {', '.join(missing) or 'none'}")
+    if comparison.wrong:
+        raise RunError(f"{device} computes {comparison.wrong[0].name} wrongly: train with --device cpu")
+    if missing and device.type == "mps":
+        raise RunError(f"MPS lacks {', '.join(missing)}: train with --device cpu")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(exit_with_one_line(main))
