@@ -10,6 +10,7 @@ NAMES = [
     "speeds-mlx-microbenchmarks",
     "speeds-mlx-trainings",
     "speeds-trainings",
+    "speeds-batch-sizes",
     "speeds-bert",
     "speeds-single",
 ]

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# ci: no - macOS only: asks for MPS; footprint and vm.swapusage belong to macOS
+
+# --8<-- [start:allocator]
+PYTORCH_DEBUG_MPS_ALLOCATOR=3 python -m snippets.memory mps
+# --8<-- [end:allocator]
+
+# --8<-- [start:one_is_not_enough]
+PYTORCH_MPS_HIGH_WATERMARK_RATIO=1.0 \
+    python -c "import torch; torch.ones(1, device='mps')"
+# --8<-- [end:one_is_not_enough]
+
+# --8<-- [start:other_process]
+python -c "import torch; print(torch.mps.current_allocated_memory())"
+# --8<-- [end:other_process]
+
+# --8<-- [start:footprint]
+footprint "$(pgrep -n -f cifar_optimizers/train.py)"
+sysctl vm.swapusage
+# --8<-- [end:footprint]

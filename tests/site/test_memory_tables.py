@@ -1,0 +1,59 @@
+"""The tables about memory and environment variables: equal in both languages, and known cells."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = ["memory-optimizers", "memory-batches", "memory-sweep", "variables-memory"]
+
+
+@pytest.fixture(scope="module")
+def render():
+    sys.path.insert(0, str(ROOT / "docs" / "hooks"))
+    try:
+        import environment_variables
+        import memory_tables
+    finally:
+        sys.path.remove(str(ROOT / "docs" / "hooks"))
+
+    def table(name, language):
+        module = environment_variables if name.startswith("variables-") else memory_tables
+        return module.render(name, language)
+
+    return table
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_languages_have_the_same_shape_and_figures(render, name):
+    english, chinese = (render(name, language) for language in ("en", "zh"))
+    figures = [re.findall(r"\d+(?:[.,]\d+)*", text) for text in (english, chinese)]
+    assert sorted(figures[0]) == sorted(figures[1])
+    assert len(figures[0]) > 8
+    shapes = [[line.count("|") for line in text.splitlines()] for text in (english, chinese)]
+    assert shapes[0] == shapes[1]
+    assert len(set(shapes[0]) - {0}) == 1
+
+
+def test_cells(render):
+    assert "| SGD with momentum | 44.7 MB | 44.7 MB | 44.7 MB | 134.1 MB |" in render(
+        "memory-optimizers", "en"
+    )
+    assert "| 256 | 1,203.3 MB | 1,382.2 MB |" in render("memory-batches", "zh")
+    assert "| 2048 | 88.5 | 23,143 | 15,555 MB | 10,072 MB |" in render("memory-sweep", "en")
+    assert "| `PYTORCH_MPS_LOW_WATERMARK_RATIO` | 1.4 |" in render("variables-memory", "en")
+
+
+def test_defaults_are_those_that_the_code_assumes(render):
+    from snippets.watermarks import DEFAULTS
+
+    for name, value in DEFAULTS.items():
+        assert f"| `{name}` | {value} |" in render("variables-memory", "zh")
+
+
+@pytest.mark.parametrize("name", ["memory-of-a-fish", "variables-nothing"])
+def test_an_unknown_table_is_an_error(render, name):
+    with pytest.raises(KeyError):
+        render(name, "en")
