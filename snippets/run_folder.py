@@ -32,8 +32,17 @@ def check_new_folder(path: Path) -> None:
         raise UsageError(
             f"--out {path} already holds a run; continue it with --resume auto, or choose another folder"
         )
-    if path.is_dir() and any(path.iterdir()):
+    if path.is_dir() and not all(left_by_a_beginning(entry) for entry in path.iterdir()):
         raise UsageError(f"--out {path} is not empty; choose another folder")
+
+
+def left_by_a_beginning(path: Path) -> bool:
+    """Return whether a run leaves `path` in its folder if it is killed before its config.json is written."""
+    if path.name == "checkpoints":
+        return path.is_dir() and not any(path.iterdir())
+    if path.name == "train.log":
+        return path.stat().st_size == 0
+    return path.match(".config.json.*.tmp")
 
 
 def new_folder(out: Path | None, system: str) -> Path:

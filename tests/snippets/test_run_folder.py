@@ -161,3 +161,16 @@ def test_unreadable_json_is_none(tmp_path):
     assert read_json(tmp_path / "cut.json") is None
     (tmp_path / "list.json").write_text("[1]")
     assert read_json(tmp_path / "list.json") is None
+
+
+def test_a_folder_in_which_a_run_was_killed_at_once_is_as_good_as_new(tmp_path):
+    """Otherwise the command with --resume auto would not work again after such a kill."""
+    RunFolder(tmp_path).log_file.close()
+    (tmp_path / ".config.json.123.tmp").write_text("{")
+    check_new_folder(tmp_path)
+    assert new_folder(tmp_path, "system") == tmp_path
+    with RunFolder(tmp_path) as run:
+        assert {path.name for path in tmp_path.iterdir()} == {"checkpoints", "train.log"}
+        run.say("begun")
+    with pytest.raises(UsageError, match="is not empty"):
+        check_new_folder(tmp_path)

@@ -1,0 +1,144 @@
+"""Train in child processes, kill them, and let others continue, as `test_reliability.py` asks for.
+
+Every other child is killed from outside after a random time. The rest kill themselves while they write: half
+way through a checkpoint, before or after a flush or a rename. A run that ends is put aside.
+
+`kill_runs.py KILLS ENDS OPTION…` prints how many kills there were, how many while writing, and how many ends.
+"""
+
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+import torch
+
+from examples.cifar_optimizers import train
+from snippets import training_loop
+from snippets.checkpoints import load_newest
+
+RUN = Path("run")
+PATIENCE = 600.0  # seconds for a run that nobody kills
+
+
+def die():
+    """End this process as a power failure would."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class HalfWriter:
+    """A file that takes up to `length` bytes; then the process dies."""
+
+    def __init__(self, file, length):
+        self.file, self.left = file, length
+
+    def write(self, part):
+        if len(part) > self.left:
+            self.file.write(part[: self.left])
+            self.file.flush()
+            die()
+        self.left -= len(part)
+        return self.file.write(part)
+
+    def flush(self):  # torch.save calls it when it has written everything
+        self.file.flush()
+        die()
+
+
+def die_at_call(owner, name, count, before):
+    """Die at the given call of a function: before it, or after it has done its work."""
+    original, left = getattr(owner, name), [count]
+
+    def replacement(*arguments, **keywords):
+        left[0] -= 1
+        if left[0] == 0 and before:
+            die()
+        result = original(*arguments, **keywords)
+        if left[0] == 0:
+            die()
+        return result
+
+    setattr(owner, name, replacement)
+
+
+def die_in_write(count, length):
+    """Die when `length` bytes of the given checkpoint are written."""
+    save, left = torch.save, [count]
+
+    def replacement(content, file):
+        left[0] -= 1
+        save(content, HalfWriter(file, length) if left[0] == 0 else file)
+
+    torch.save = replacement
+
+
+def arrange_death(chance):
+    """Choose the write in which this process will die. The first three are config, metrics and heartbeat."""
+    kind, count = chance.choice(["write", "flush", "rename"]), chance.randrange(1, 12)
+    if kind == "write":
+        die_in_write(1 + count // 3, chance.randrange(440_000))
+    else:
+        owner, name = (os, "fsync") if kind == "flush" else (Path, "replace")
+        die_at_call(owner, name, count, before=chance.random() < 0.5)
+
+
+def train_in_child(options, arranged):
+    """Train until the end or until death; never returns."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if arranged is not None:
+        arrange_death(arranged)
+    words = [*options, "--out", str(RUN), "--resume", "auto"]
+    os._exit(train.exit_with_one_line(train.main, words))
+
+
+def wait_and_kill(child, patience):
+    """Wait until `child` ends or `patience` (seconds) does; return its exit status."""
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            break
+        time.sleep(0.001)
+    os.kill(child, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def newest_step():
+    """Return the step that a resumed run would continue after. Fails when there is no whole checkpoint."""
+    folder = RUN / "checkpoints"
+    if not any((folder / name).exists() for name in ("last.pt", "previous.pt")):
+        return 0
+    return load_newest(folder)[0]["step"]
+
+
+def main(kills, ends, options):
+    """Train until there were so many kills and ends."""
+    training_loop.FIRST_SAVE, training_loop.SAVE_SHARE = 0.0, float("inf")  # save at every look at the loss
+    chance = random.Random(0)
+    killed, while_writing, ended, reached = 0, 0, 0, 0
+    while killed < kills or ended < ends:
+        patience = chance.uniform(0, 0.8) if killed < kills else PATIENCE
+        arranged = None
+        if killed < kills and killed % 2:
+            patience, arranged = PATIENCE, random.Random(chance.random())
+        child = os.fork()
+        if child == 0:
+            train_in_child(options, arranged)
+        status = wait_and_kill(child, patience)
+        if status == -signal.SIGKILL:
+            killed += 1
+            while_writing += arranged is not None
+            step = newest_step()
+            assert step >= reached, f"step {reached} was saved, but only {step} is left"
+            reached = step
+        elif status == 0:
+            RUN.rename(f"end{ended}")
+            ended, reached = ended + 1, 0
+        else:
+            sys.exit(f"a child ended with {status}")
+    print(killed, while_writing, ended)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])
