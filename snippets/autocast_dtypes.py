@@ -19,7 +19,6 @@ DEVICES = ("mps", "cuda", "cpu")
 FORMATS = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
-# --8<-- [start:operations]
 def operations(device: str, low: torch.dtype) -> dict[str, Callable[[], torch.Tensor]]:
     """Return what to ask, by name: weights are float32, and inputs come from a layer before, in `low`."""
     w, filters, bias = (torch.ones(*shape, device=device) for shape in ((8, 8), (4, 4, 3, 3), (8,)))
@@ -53,7 +52,6 @@ def dtypes_inside(device: str, low: torch.dtype) -> dict[str, torch.dtype]:
         return {name: operation().dtype for name, operation in operations(device, low).items()}
 
 
-# --8<-- [end:operations]
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the table for a device, and for bf16 or fp16."""
     words = list(sys.argv[1:] if argv is None else argv)

@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# ci: run
+
+# --8<-- [start:suppress_errors]
+python -c "import torch._dynamo.config as c; print(c.suppress_errors, c.recompile_limit)"
+# --8<-- [end:suppress_errors]
