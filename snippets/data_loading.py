@@ -79,15 +79,22 @@ class EpochLoader:
         except RuntimeError as error:
             if not is_worker_death(error):
                 raise
-            raise RunError(
-                f"{error}; see above what it printed; with 0 workers an error shows itself"
-            ) from None
+            raise worker_death(error) from None
 
 
 # --8<-- [end:epoch_loader]
-def is_worker_death(error: RuntimeError) -> bool:
-    """Return whether `error` is PyTorch's report that a worker process is gone. It can come at any time."""
-    return str(error).startswith("DataLoader worker (pid")
+def is_worker_death(error: BaseException) -> bool:
+    """Return whether `error` is PyTorch's report that a worker process is gone.
+
+    It comes from a signal handler, so it can be raised in the middle of a step, too.
+    """
+    return isinstance(error, RuntimeError) and str(error).startswith("DataLoader worker (pid")
+
+
+def worker_death(error: RuntimeError) -> RunError:
+    """Return one line about the death of a worker that `error` reports."""
+    what = str(error).partition(". ")[0]
+    return RunError(f"{what}; see above what it printed; fewer workers need less memory, 0 show the cause")
 
 
 # --8<-- [start:interrupts]

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from tqdm import tqdm
 
 from snippets.checkpoints import load_checkpoint, load_newest
+from snippets.data_loading import is_worker_death, worker_death
 from snippets.errors import RunError, UsageError
 from snippets.memory import is_out_of_memory
 from snippets.provenance import provenance
@@ -138,6 +139,8 @@ def run_program(program: Program, argv: Sequence[str] | None) -> int:
             with training.run:
                 return run_to_end(training, stop)
         except (RuntimeError, MemoryError) as error:
+            if is_worker_death(error):
+                raise worker_death(error) from None
             if not is_out_of_memory(error):
                 raise
             raise RunError(f"out of memory; lower {what_to_lower(program, options)}") from error

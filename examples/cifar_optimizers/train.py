@@ -20,9 +20,12 @@ try:
     from examples.cifar_optimizers.options import Options, read_command_line, resolve
     from examples.cifar_optimizers.report import HEADER, conclude, describe, epoch_line
     from examples.cifar_optimizers.training_data import load_for_training
+    from examples.cifar_optimizers.worker_data import AugmentedImages
     from snippets.accumulation import accumulate_gradients, update
     from snippets.checkpoints import TrainingState
     from snippets.compile_safely import compile_or_eager
+    from snippets.data_loading import EpochLoader
+    from snippets.data_order import epoch_order
     from snippets.device import pick_device
     from snippets.errors import UsageError, exit_with_one_line
     from snippets.precision import pick_precision
@@ -41,18 +44,16 @@ except ModuleNotFoundError as missing:
 SYSTEM = "cifar_optimizers"
 TEST_BATCH = 1000  # images per forward pass when nothing is learned
 
+Batch = tuple[torch.Tensor, torch.Tensor]  # images and labels
 
-def epoch_order(count: int, seed: int, epoch: int) -> torch.Tensor:
-    """Return the indices 0 … count - 1 in an order that depends on seed and epoch alone.
 
-    A resumed run therefore finds its place again from the number of finished steps.
-    """
-    generator = torch.Generator().manual_seed(seed + 1_000_003 * epoch)
-    return torch.randperm(count, generator=generator)
+def batch_length(batch: Batch) -> int:
+    """Return the number of images in a batch, or in a part of one."""
+    return len(batch[1])
 
 
 class ImageClassification:
-    """A ResNet-18 that learns to classify images, which all lie on the device."""
+    """A ResNet-18 that learns to classify images. They all lie on the device, unless workers bring them."""
 
     header = HEADER
 
@@ -79,50 +80,61 @@ class ImageClassification:
             "parameters": parameter_count(model),
             "data_crc32": data.fingerprint(),
         }
+        self.loader = None
+        if options.workers:
+            images, size = AugmentedImages(data), self.samples_per_step
+            self.loader = EpochLoader(images, size, options.seed, workers=options.workers, device=device)
         self.data = data.to(device)
         self.network = self.compiled() if options.compile else model
 
     def compiled(self) -> nn.Module:
         """Return the compiled network, or the network itself where that does not work; `facts` say which."""
-        images = torch.arange(
-            min(self.options.batch_size, len(self.data.train_labels)), device=self.state.device
-        )
+        size = self.options.batch_size
+        batch = self.data.train_images[:size], self.data.train_labels[:size]
         network, self.facts["compile"] = compile_or_eager(
-            self.state.model, lambda network: self.loss_and_scores(network, images)[0]
+            self.state.model, lambda network: self.loss_and_scores(network, batch)[0]
         )
         return network
 
     # --8<-- [start:batches]
-    def batches(self, epoch: int, first: int) -> Iterator[torch.Tensor]:
-        """Yield the indices (samples_per_step,) of each step's images; an incomplete last one is left out."""
+    def batches(self, epoch: int, first: int) -> Iterator[Batch]:
+        """Yield the images of each step, and their labels; an incomplete last batch is left out.
+
+        Workers have cropped and flipped them. Otherwise they are as stored, and `loss_and_scores` does it.
+        """
+        if self.loader is not None:
+            yield from self.loader.batches(epoch, first)
+            return
         order = epoch_order(len(self.data.train_labels), self.options.seed, epoch).to(self.state.device)
         for step in range(first, self.steps_per_epoch):
-            yield order[step * self.samples_per_step : (step + 1) * self.samples_per_step]
+            indices = order[step * self.samples_per_step : (step + 1) * self.samples_per_step]
+            # Much faster on the CPU than `train_images[indices]`, which copies pixel by pixel.
+            yield self.data.train_images.index_select(0, indices), self.data.train_labels[indices]
 
     # --8<-- [end:batches]
     # --8<-- [start:training_step]
-    def learn(self, indices: torch.Tensor) -> torch.Tensor:
-        """Learn from the images at `indices` (batch,); return their mean loss and accuracy, (2,).
+    def learn(self, batch: Batch) -> torch.Tensor:
+        """Learn from images (batch, 3, size, size) and labels (batch,); return mean loss and accuracy, (2,).
 
         Both stay on the device: reading them here would make the CPU wait for the GPU in every step.
         """
-        parts = indices.split(self.options.batch_size)
-        measures = accumulate_gradients(parts, self.measure, self.state.scaler)
+        parts = list(zip(*(tensor.split(self.options.batch_size) for tensor in batch), strict=True))
+        measures = accumulate_gradients(parts, self.measure, self.state.scaler, count=batch_length)
         update(self.state)
         return measures
 
-    def measure(self, indices: torch.Tensor) -> torch.Tensor:
-        """Return mean loss and accuracy on the augmented training images at `indices`, (2,)."""
-        loss, scores = self.loss_and_scores(self.network, indices)
-        right = scores.argmax(1) == self.data.train_labels[indices]
+    def measure(self, batch: Batch) -> torch.Tensor:
+        """Return mean loss and accuracy on images of which training sees augmented versions, (2,)."""
+        loss, scores = self.loss_and_scores(self.network, batch)
+        right = scores.argmax(1) == batch[1]
         return torch.stack([loss, right.float().mean()])
 
-    def loss_and_scores(self, network: nn.Module, indices: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def loss_and_scores(self, network: nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the mean loss and the class scores (batch, classes) that `network` gives."""
-        images = network_input(self.data, self.data.train_images[indices], augment=True)
+        images, labels = batch
+        images = network_input(self.data, images, augment=self.loader is None)
         with self.precision.autocast():
             scores = network(images)
-            labels = self.data.train_labels[indices]
             loss = F.cross_entropy(scores, labels, label_smoothing=self.data.label_smoothing)
         return loss, scores
 

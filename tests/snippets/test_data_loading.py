@@ -17,6 +17,7 @@ from snippets.data_loading import (
     interrupts_blocked,
     is_worker_death,
     loader_options,
+    worker_death,
 )
 from snippets.data_order import epoch_order
 from snippets.errors import RunError, UsageError
@@ -115,7 +116,7 @@ def test_a_worker_ignores_ctrl_c_and_its_errors_and_death_get_one_line():
     with pytest.raises(UsageError) as refused:
         next(loader.batches(0, order.index(REFUSED)))
     assert str(refused.value).startswith("a tensor on meta cannot pass between processes")
-    with pytest.raises(RunError, match=r"^DataLoader worker \(pid.*with 0 workers an error shows itself"):
+    with pytest.raises(RunError, match=r"^DataLoader worker \(pid.*0 show the cause"):
         next(loader.batches(0, order.index(DEADLY)))
 
 
@@ -176,3 +177,10 @@ def test_signals_are_as_before_even_after_an_error():
 
 def test_other_errors_are_no_death_of_a_worker():
     assert not is_worker_death(RuntimeError("CUDA error"))
+    assert not is_worker_death(ValueError("DataLoader worker (pid 1)"))
+
+
+def test_a_killed_worker_gets_one_line():
+    killed = RuntimeError("DataLoader worker (pid 12) is killed by signal: Killed. Details are lost.")
+    assert is_worker_death(killed)
+    assert str(worker_death(killed)).startswith("DataLoader worker (pid 12) is killed by signal: Killed; see")
