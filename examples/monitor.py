@@ -1,0 +1,189 @@
+"""Watch trainings: what they do, how the loss goes, whether they still live.
+
+    python examples/monitor.py                    # the runs under runs/ that are running, or the newest one
+    python examples/monitor.py runs/night         # this one, until it is over; Ctrl-C leaves
+    python examples/monitor.py runs/night --once  # print one view and exit
+
+It only reads files, so it can be started and ended at any time, also over ssh. It does not need PyTorch.
+Exit code 0: every run is finished or alive; 1: one failed, died, was interrupted, is silent or unreadable;
+2: wrong usage; 130: left with Ctrl-C.
+"""
+
+import argparse
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+try:
+    from examples.monitoring.chart import ASCII, BRAILLE, Characters
+    from examples.monitoring.loss_history import LossHistory, read_history
+    from examples.monitoring.run_state import RunState, read_run
+    from examples.monitoring.terminal import Screen, can_draw, size_of, wants_colour
+    from examples.monitoring.view import explain, paint, picture, row
+    from snippets.command_line import StrictParser, number
+    from snippets.errors import UsageError, exit_with_one_line
+except ModuleNotFoundError as missing:
+    print(
+        f"error: this Python has no module {missing.name!r}; "
+        "enter the environment: source .venv/bin/activate",
+        file=sys.stderr,
+    )
+    sys.exit(2)
+
+RUNS = Path("runs")
+LINE_WIDTH = 200  # of lines that do not go to a terminal; only longer names of folders are cut
+
+
+def read_options(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Return runs, once, json, interval and ascii. Raises UsageError."""
+    parser = StrictParser(prog="monitor.py", description="Watch trainings.")
+    add = parser.add_argument
+    add("runs", nargs="*", type=Path, metavar="RUN", help="run folders; none: what runs in runs/")
+    add("--once", action="store_true", help="print one view and exit")
+    add("--json", action="store_true", help="print one view as JSON and exit")
+    add("--interval", type=number(0.1, 3600), default=2.0, metavar="SECONDS", help="between two looks; 2")
+    add("--ascii", action="store_true", help="draw with plain characters")
+    return parser.parse_args(argv)
+
+
+def find_runs() -> list[Path]:
+    """Return the runs under runs/ that are not over, else the one that began last. Raises UsageError."""
+    configs = [*RUNS.glob("*/config.json"), *RUNS.glob("*/*/config.json")]
+    newest = sorted(configs, key=lambda path: path.stat().st_mtime, reverse=True)
+    folders = [path.parent for path in newest]
+    if not folders:
+        raise UsageError(f"there is no run in {RUNS}/; name the folder of a run, or start one")
+    return [folder for folder in folders if not read_run(folder).over] or folders[:1]
+
+
+def check_folder(folder: Path) -> None:
+    """Raise UsageError when `folder` is no run's folder."""
+    if not folder.is_dir():
+        what = "is a file" if folder.exists() else "does not exist"
+        raise UsageError(f"{folder} {what}; name the folder of a run")
+    if not any((folder / name).exists() for name in ("config.json", "heartbeat.json")):
+        inside = sorted(folder.glob("*/config.json"))
+        hint = f"did you mean {inside[-1].parent}?" if inside else "name the folder of a run"
+        raise UsageError(f"{folder} holds no run (no config.json); {hint}")
+
+
+class Watch:
+    """The runs that are watched. A file of losses is read again only when it has changed."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self.folders = list(folders)
+        self.read: dict[Path, tuple[tuple[int, ...], LossHistory]] = {}
+        self.runs: list[tuple[RunState, LossHistory]] = []
+
+    def look(self, places: int) -> None:
+        """Read all runs again, and of their losses enough for a curve of `places` points."""
+        self.runs = []
+        for folder in self.folders:
+            run = read_run(folder)
+            try:
+                history = self.history(folder / "metrics.jsonl", places)
+            except OSError as error:
+                history = LossHistory()
+                run.notes.append(f"cannot read metrics.jsonl: {error.strerror}")
+            self.runs.append((run, history))
+
+    def history(self, path: Path, places: int) -> LossHistory:
+        """Return the losses in `path`. Raises OSError."""
+        try:
+            found = path.stat()
+        except FileNotFoundError:
+            return LossHistory()
+        version = (found.st_ino, found.st_size, found.st_mtime_ns, places)
+        if self.read.get(path, ((), None))[0] != version:
+            self.read[path] = (version, read_history(path, places))
+        return self.read[path][1]
+
+    @property
+    def over(self) -> bool:
+        """Return whether no run can change any more."""
+        return all(run.over for run, _ in self.runs)
+
+    @property
+    def exit_code(self) -> int:
+        """Return 0 when nobody has to do anything, else 1."""
+        return 0 if all(run.fine for run, _ in self.runs) else 1
+
+
+def lines_of(watch: Watch, width: int, height: int, characters: Characters, colour: bool) -> list[str]:
+    """Read the runs and return the lines that show them."""
+    watch.look(places=width * characters.columns)
+    lines = picture(watch.runs, width, height, characters)
+    return [paint(line) for line in lines] if colour else lines
+
+
+def watch_live(watch: Watch, interval: float, characters: Characters) -> None:
+    """Redraw the terminal until all runs are over or Ctrl-C is pressed, and leave the last view behind."""
+    lines: list[str] = []
+    try:
+        with Screen(sys.stdout) as screen:
+            while True:
+                lines = lines_of(watch, *size_of(sys.stdout), characters, wants_colour(sys.stdout))
+                screen.show(lines)
+                if watch.over:
+                    return
+                screen.wait(interval)
+    finally:
+        print("\n".join(lines))
+
+
+def watch_in_lines(watch: Watch, interval: float, characters: Characters) -> None:
+    """Print a line for every run that has changed, until all runs are over."""
+    printed: dict[Path, tuple[str, int | None]] = {}
+    while True:
+        watch.look(places=1)
+        for run, _ in watch.runs:
+            if printed.get(run.folder) != (run.status, run.step):
+                printed[run.folder] = (run.status, run.step)
+                print(row(run, LINE_WIDTH, characters is ASCII), flush=True)
+        if watch.over:
+            for run, _ in watch.runs:
+                for note in explain(run):
+                    print(f"{run.folder}: {note}", flush=True)
+            return
+        time.sleep(interval)
+
+
+def as_json(run: RunState) -> dict[str, Any]:
+    """Return what `--json` prints of a run."""
+    values = asdict(run) | {"folder": str(run.folder), "notes": explain(run)}
+    return values | {"over": run.over, "fine": run.fine}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Watch the runs that the command line names; return the exit code. Raises UsageError."""
+    options = read_options(argv)
+    for folder in options.runs:
+        check_folder(folder)
+    watch = Watch(options.runs or find_runs())
+    characters = BRAILLE if can_draw(sys.stdout) and not options.ascii else ASCII
+    try:
+        if options.json:
+            watch.look(places=1)
+            print(json.dumps([as_json(run) for run, _ in watch.runs], indent=2, ensure_ascii=False))
+        elif options.once:
+            print("\n".join(lines_of(watch, *size_of(sys.stdout), characters, wants_colour(sys.stdout))))
+        elif sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
+            watch_live(watch, options.interval, characters)
+        else:
+            watch_in_lines(watch, options.interval, characters)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read this has seen enough, as in `monitor.py | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:  # the usual way to leave, so without a word
+        return 128 + signal.SIGINT
+    return watch.exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(exit_with_one_line(main))

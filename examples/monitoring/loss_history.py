@@ -1,0 +1,84 @@
+"""The losses in a metrics.jsonl of any size, read in bounded time and memory."""
+
+import json
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+WHOLE = 1 << 20  # bytes: a file up to this size is read completely; about 6,000 steps
+PEEK = 1 << 11  # bytes read at each place of a larger one; a line has about 150
+TAIL = 1 << 15  # bytes read at its end
+EVERYWHERE = {"step", "epoch", "loss", "lr", "samples_per_s"}  # other keys are results of an epoch
+
+
+@dataclass
+class LossHistory:
+    """Some steps in their order with their losses (None: not a number), and the newest results."""
+
+    steps: list[int] = field(default_factory=list)
+    losses: list[float | None] = field(default_factory=list)
+    results: dict[str, float] = field(default_factory=dict)
+
+
+# --8<-- [start:sample_lines]
+def sample_lines(file: BinaryIO, places: int) -> Iterator[bytes]:
+    """Yield the lines of a small `file`; of a large one those at `places` even distances and at its end.
+
+    They come in their order. Lines that are cut off are left out.
+    """
+    size = file.seek(0, os.SEEK_END)
+    if size <= WHOLE:
+        spans = [(0, size)]
+    else:
+        distance = (size - TAIL) / places
+        spans = [(int(place * distance), PEEK) for place in range(places)] + [(size - TAIL, TAIL)]
+    for start, length in spans:
+        file.seek(start)
+        lines = file.read(length).split(b"\n")
+        yield from lines[0 if start == 0 else 1 : -1]
+
+
+# --8<-- [end:sample_lines]
+def read_history(path: Path, places: int) -> LossHistory:
+    """Return the losses in `path`, about as many as a curve with `places` points needs.
+
+    A file that does not exist is an empty one. Raises OSError for one that cannot be read.
+    """
+    history = LossHistory()
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        return history
+    with file:
+        for line in sample_lines(file, places):
+            values = parse(line)
+            step = values.get("step")
+            if not isinstance(step, int):
+                continue
+            history.steps.append(step)
+            history.losses.append(finite(values.get("loss")))
+            others = {name: finite(value) for name, value in values.items() if name not in EVERYWHERE}
+            results = {name: value for name, value in others.items() if value is not None}
+            history.results = results or history.results
+    return history
+
+
+def parse(line: bytes) -> dict[str, Any]:
+    """Return the JSON object in `line`, an empty one for anything else."""
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError):  # a hole in the file, or no JSON at all
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
+def finite(value: Any) -> float | None:
+    """Return `value` as a float, None for anything but a finite number."""
+    try:
+        number = float(value) if isinstance(value, int | float) else math.nan
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None

@@ -1,0 +1,204 @@
+"""What a run folder says about its run, and whether the process behind it still lives."""
+
+import contextlib
+import fcntl
+import json
+import os
+import platform
+import shlex
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from examples.monitoring.loss_history import finite
+
+LONGEST_FILE = 1 << 20  # bytes of a config.json or heartbeat.json; ours have a few thousand
+# A training beats when a step ends more than 5 s after the last beat. It is silent for longer while it
+# evaluates, compiles or writes a checkpoint: hardly for 3 minutes, nor for the time of 20 slow steps.
+PATIENCE = 180.0  # seconds
+PATIENT_STEPS = 20
+CLOCKS_DIFFER = 5.0  # seconds that a heartbeat may come from the future
+
+OVER = {"finished", "interrupted", "failed", "died"}  # nothing will change without a new command
+FINE = {"starting", "running", "finished"}
+
+
+@dataclass
+class RunState:
+    """A run at one moment. What its files do not tell is None."""
+
+    folder: Path
+    status: str  # starting, running, silent, finished, interrupted, failed, died or unreadable
+    system: str | None = None
+    device: str | None = None
+    precision: str | None = None
+    pid: int | None = None
+    step: int | None = None
+    total_steps: int | None = None
+    loss: float | None = None
+    samples_per_s: float | None = None
+    memory_mb: float | None = None
+    eta_s: float | None = None
+    age_s: float | None = None  # of the heartbeat
+    why: str | None = None  # it is taken for dead or silent
+    notes: list[str] = field(default_factory=list)  # what is wrong, and what to do
+
+    @property
+    def over(self) -> bool:
+        """Return whether the run can change no more by itself."""
+        return self.status in OVER
+
+    @property
+    def fine(self) -> bool:
+        """Return whether nobody has to do anything."""
+        return self.status in FINE
+
+
+class Unreadable(Exception):
+    """A file of a run that is there and cannot be used. The text says which and why."""
+
+
+def read_object(path: Path) -> dict[str, Any] | None:
+    """Return the JSON object in `path`, None when there is no such file. Raises Unreadable."""
+    try:
+        with path.open("rb") as file:
+            value = json.loads(file.read(LONGEST_FILE))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise Unreadable(f"cannot read {path.name}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"{path.name} is damaged: it holds no JSON") from error
+    if not isinstance(value, dict):
+        raise Unreadable(f"{path.name} is damaged: it holds no JSON object")
+    return value
+
+
+def read_run(folder: Path, now: datetime | None = None) -> RunState:
+    """Return the state of the run in `folder` at the time `now`."""
+    try:
+        config = read_object(folder / "config.json")
+        beat = read_object(folder / "heartbeat.json")
+        if config is None and beat is None:
+            raise Unreadable("no run is here: it has neither config.json nor heartbeat.json")
+        config, beat = config or {}, beat or {}
+        run = facts(folder, config, beat, now or datetime.now(UTC))
+        if run.status in ("starting", "running"):
+            judge_life(run, config)
+    except Unreadable as error:
+        return RunState(folder, "unreadable", notes=[str(error)])
+    if run.status in ("interrupted", "failed", "died"):
+        run.notes.append(f"continue with: {command_to_continue(folder, config)}")
+    return run
+
+
+def facts(folder: Path, config: dict[str, Any], beat: dict[str, Any], now: datetime) -> RunState:
+    """Return what the two files say, believing the status. Values of a wrong type count as missing."""
+    status = text(beat.get("status")) or "starting"
+    run = RunState(folder, status, text(config.get("system")))
+    run.device, run.precision = text(beat.get("device")), text(beat.get("precision"))
+    run.pid, run.step, run.total_steps = (whole(beat.get(name)) for name in ("pid", "step", "total_steps"))
+    run.loss, run.samples_per_s = finite(beat.get("loss")), finite(beat.get("samples_per_s"))
+    run.memory_mb, run.eta_s = finite(beat.get("memory_mb")), finite(beat.get("eta_s"))
+    run.age_s = age(beat.get("updated_at"), now)
+    if status not in ("starting", "running", *OVER):
+        run.status = "unreadable"
+        run.notes.append(f"unknown status {status!r}: another version of the program wrote heartbeat.json")
+    if status in ("interrupted", "failed") and text(beat.get("error")):
+        run.notes.append(text(beat["error"]))
+    if run.age_s is not None and run.age_s < -CLOCKS_DIFFER and not run.over:
+        run.notes.append(f"the clocks differ: this heartbeat is {-run.age_s:.0f} s in the future")
+    return run
+
+
+def text(value: Any) -> str | None:
+    """Return `value` if it is text."""
+    return value if isinstance(value, str) else None
+
+
+def whole(value: Any) -> int | None:
+    """Return `value` if it is a whole number from 0 on."""
+    return value if isinstance(value, int) and value >= 0 else None
+
+
+def age(updated_at: Any, now: datetime) -> float | None:
+    """Return the seconds between the time `updated_at` and `now`; None when it is no time with its zone."""
+    try:
+        return (now - datetime.fromisoformat(updated_at)).total_seconds()
+    except (ValueError, TypeError):
+        return None
+
+
+def command_to_continue(folder: Path, config: dict[str, Any]) -> str:
+    """Return the command that continues the run in `folder`."""
+    typed: list[str] = []
+    with contextlib.suppress(ValueError):  # quotes that do not close: nothing that we wrote
+        typed = shlex.split(text(provenance(config).get("command")) or "")
+    usual = f"examples/{text(config.get('system')) or 'SYSTEM'}/train.py"
+    script = next((word for word in typed if word.endswith(".py")), usual)
+    return shlex.join(["python", script, "--resume", str(folder)])
+
+
+def provenance(config: dict[str, Any]) -> dict[str, Any]:
+    """Return what a run noted about its machine and its command."""
+    found = config.get("provenance")
+    return found if isinstance(found, dict) else {}
+
+
+def ran_here(config: dict[str, Any]) -> bool:
+    """Return whether the run may belong to this machine; a shared disk also shows those of others."""
+    return provenance(config).get("kernel", platform.release()) == platform.release()
+
+
+# --8<-- [start:judge_life]
+def judge_life(run: RunState, config: dict[str, Any]) -> None:
+    """Change the status of a run that calls itself running, but is dead or has been silent for too long."""
+    patience = PATIENCE
+    if run.eta_s is not None and run.total_steps is not None and run.step is not None:
+        patience = max(patience, PATIENT_STEPS * run.eta_s / max(run.total_steps - run.step, 1))
+    here = ran_here(config)
+    quiet = run.age_s is None or run.age_s > patience
+    if not quiet and (process_exists(run.pid) or not here):
+        return
+    if here and not is_locked(run.folder / "train.log"):
+        latest = read_object(run.folder / "heartbeat.json") or {}
+        if latest.get("status") in OVER:
+            run.status = latest["status"]  # it ended in good order while we looked
+        else:
+            run.status, run.why = (
+                "died",
+                f"process {run.pid} is gone" if run.pid else "no process trains here",
+            )
+    elif quiet:
+        run.status, run.why = "silent", "a process holds the run; it evaluates, compiles or hangs"
+        if not here:
+            run.why = "it ran on another machine, or before an update of this one"
+
+
+def process_exists(pid: int | None) -> bool:
+    """Return whether a process with this number runs here: that of the run or, after a while, any other."""
+    if not pid:
+        return False
+    try:
+        os.kill(pid, 0)  # signal 0 only asks
+    except PermissionError:  # it exists, and belongs to somebody else
+        return True
+    except (ProcessLookupError, OverflowError):
+        return False
+    return True
+
+
+def is_locked(log: Path) -> bool:
+    """Return whether a process trains in the folder of `log`: its lock ends with the process, always."""
+    try:
+        with log.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # there is no log, or it is not ours to read
+        return False
+    return False
+
+
+# --8<-- [end:judge_life]
