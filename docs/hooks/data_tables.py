@@ -6,6 +6,7 @@ A table written once as data is the same in both languages, and what a test chec
 import os
 import re
 
+import checkpoint_cost
 import coverage_table
 import environment_variables
 import glossary_table
@@ -22,6 +23,7 @@ from mkdocs.structure.pages import Page
 MARKER = re.compile(r"^<!-- table: ([\w-]+) -->$", re.MULTILINE)
 
 TABLES = {
+    "checkpoint-cost": checkpoint_cost.render,
     "coverage": coverage_table.render,
     "glossary": glossary_table.render,
     "releases": version_picker.render_releases,

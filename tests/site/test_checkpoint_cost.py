@@ -1,0 +1,46 @@
+"""The table of what checkpoints cost says what was measured."""
+
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+
+from examples.cifar_optimizers.model import ResNet18, parameter_count
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def render():
+    sys.path.insert(0, str(ROOT / "docs" / "hooks"))
+    try:
+        import checkpoint_cost
+    finally:
+        sys.path.pop(0)
+    return checkpoint_cost.render
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_table_shows_the_measurement(render, language):
+    (machine,) = yaml.safe_load((ROOT / "docs/data/results/checkpoint_cost.yaml").read_text(encoding="utf-8"))
+    lines = render(language).splitlines()
+    for line, step in zip(lines[2:5], ("save", "check", "load"), strict=True):
+        median, low, high = (f"{1000 * machine[step][key]:.0f}" for key in ("median", "low", "high"))
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        assert cells[1] == f"{median} ms"
+        assert low in cells[2]
+        assert high in cells[2]
+    for fact in (machine["machine"][language], machine["command"], str(machine["date"]), "89.5 MB"):
+        assert fact in lines[-1]
+
+
+def test_the_checkpoint_was_that_of_the_full_network(render):
+    """Weights, running statistics and one momentum per weight; the rest is some kilobytes."""
+    (machine,) = yaml.safe_load((ROOT / "docs/data/results/checkpoint_cost.yaml").read_text(encoding="utf-8"))
+    with torch.device("meta"):
+        model = ResNet18(10, 64)
+    buffers = sum(buffer.numel() * buffer.element_size() for buffer in model.buffers())
+    numbers = 2 * 4 * parameter_count(model) + buffers
+    assert numbers < machine["bytes"] < 1.001 * numbers
