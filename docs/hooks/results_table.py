@@ -45,6 +45,14 @@ TEXT = {
         "what": "Run",
         "seed": "Seed {seed}",
         "mean": "Mean",
+        "device": "Device of the batch",
+        "whole_batch": "Whole batch, ms",
+        "image_by_image": "Image by image, ms",
+        "ratio": "Ratio",
+        "spread": "{median} ({low} to {high})",
+        "workers": "Workers",
+        "first_batch": "First batch",
+        "samples_per_s": "After that, samples/s",
         "provenance": "{machine}; PyTorch {torch}, Python {python}; {date}. Made by `{command}`.",
     },
     "zh": {
@@ -77,6 +85,14 @@ TEXT = {
         "what": "运行",
         "seed": "种子 {seed}",
         "mean": "平均",
+        "device": "这一批所在的设备",
+        "whole_batch": "整批，ms",
+        "image_by_image": "逐张，ms",
+        "ratio": "倍数",
+        "spread": "{median}（{low} 到 {high}）",
+        "workers": "工作进程数",
+        "first_batch": "第一批",
+        "samples_per_s": "此后，样本/s",
         "provenance": "{machine}；PyTorch {torch}，Python {python}；{date}。由 `{command}` 生成。",
     },
 }
@@ -189,10 +205,44 @@ def cifar_digits(language: str) -> str:
         accuracies = run["test_accuracy"]
         mean = f"**{sum(accuracies) / len(accuracies):.2%}**"
         rows.append([run["name"][language], *(f"{value:.2%}" for value in accuracies), mean])
-    where = text["provenance"].format(
-        machine=data["machine"][language], **data["versions"], date=data["date"], command=data["command"]
-    )
+    where = provenance(data, language)
     return table([*head, text["mean"]], rows) + f"\n{where}\n"
+
+
+def provenance(data: dict[str, Any], language: str) -> str:
+    """Return a sentence that says on which machine, with which versions, when and how `data` was measured."""
+    known = {"date": data["date"], "command": data["command"], **data["versions"]}
+    return TEXT[language]["provenance"].format(machine=data["machine"][language], **known)
+
+
+def augmentation(language: str) -> str:
+    """Return how long one batch takes, augmented at once and image by image, on each measured machine."""
+    text, entries = TEXT[language], load("augmentation")
+    rows = []
+    for entry in entries:
+        spreads = [
+            {name: f"{entry[what][name] * scale:.{decimals}f}" for name in ("median", "low", "high")}
+            for what, scale, decimals in (
+                ("whole_batch", 1e3, 2),
+                ("image_by_image", 1e3, 1),
+                ("ratio", 1, 0),
+            )
+        ]
+        rows.append([f"`{entry['device']}`", *(text["spread"].format(**spread) for spread in spreads)])
+    head = [text[name] for name in ("device", "whole_batch", "image_by_image", "ratio")]
+    where = [f"`{entry['device']}`: {provenance(entry, language)}" for entry in entries]
+    return table(head, rows) + "\n" + "\n\n".join(where) + "\n"
+
+
+def loader_workers(language: str) -> str:
+    """Return what numbers of workers bring, and what their start costs."""
+    text, data = TEXT[language], load("data_loading")["loader_workers"]
+    head = [text[name] for name in ("workers", "first_batch", "samples_per_s")]
+    rows = [
+        [str(row["workers"]), f"{row['first_batch']:.2f} s", str(row["samples_per_s"])]
+        for row in data["rows"]
+    ]
+    return table(head, rows) + f"\n{provenance(data, language)}\n"
 
 
 TABLES: dict[str, Callable[[str], str]] = {
@@ -201,6 +251,8 @@ TABLES: dict[str, Callable[[str], str]] = {
     "results-best-accuracy": best_accuracy,
     "results-noise-floors": noise_floors,
     "results-cifar-digits": cifar_digits,
+    "results-augmentation": augmentation,
+    "results-loader-workers": loader_workers,
 }
 
 
