@@ -72,7 +72,6 @@ def named_tensors(values: Any, name: str) -> Iterator[tuple[str, torch.Tensor]]:
             yield from named_tensors(value, f"{name}[{key}]")
 
 
-# --8<-- [start:randomness]
 def without_dropout(model: nn.Module) -> nn.Module:
     """Return a copy of `model` on the CPU whose dropout is off: every device draws other random numbers.
 
@@ -99,7 +98,6 @@ def check_not_random(model: nn.Module, inputs: tuple) -> None:
             raise UsageError(f"the {name} of this model depends on the random seed; call model.eval() first")
 
 
-# --8<-- [end:randomness]
 # --8<-- [start:difference]
 @dataclass(frozen=True)
 class Difference:

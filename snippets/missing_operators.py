@@ -18,20 +18,15 @@ FALLBACK = re.compile(
 
 
 # --8<-- [start:explain]
-@contextlib.contextmanager
-def explain_missing_operator() -> Iterator[None]:
-    """Turn PyTorch's error about an operator that MPS lacks into a RunError of one line with the cures."""
-    try:
-        yield
-    except NotImplementedError as error:
-        found = ERROR.search(str(error))
-        if found is None:
-            raise
-        raise RunError(
-            f"MPS has no operator {found[1]!r} in PyTorch {torch.__version__}; replace it, "
-            "continue on the CPU with --device cpu, "
-            "or set PYTORCH_ENABLE_MPS_FALLBACK=1 in the shell before you start again"
-        ) from error
+def missing_operator(error: BaseException) -> RunError | None:
+    """Return PyTorch's error about an operator that MPS lacks as one line with the cures; None for others."""
+    found = ERROR.search(str(error)) if isinstance(error, NotImplementedError) else None
+    if found is None:
+        return None
+    return RunError(
+        f"MPS has no operator {found[1]!r} in PyTorch {torch.__version__}; replace it, or continue on the "
+        "CPU with --device cpu, or set PYTORCH_ENABLE_MPS_FALLBACK=1 in the shell and start again"
+    )
 
 
 # --8<-- [end:explain]

@@ -25,7 +25,6 @@ FALLS_BACK = "has no MPS kernel: it always runs on the CPU"
 ELSEWHERE = "serves the CPU or special tensors only"
 
 
-# --8<-- [start:read_list]
 @dataclass
 class Operator:
     """An entry of native_functions.yaml: the devices it names, and the entry whose kernels it uses."""
@@ -54,7 +53,6 @@ def read_operators(path: Path) -> dict[str, Operator]:
     return operators
 
 
-# --8<-- [end:read_list]
 def installed_list() -> Path:
     """Return where the installed PyTorch has its list. Raises UsageError when it is not there."""
     torchgen = find_spec("torchgen")
@@ -105,7 +103,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not names:
         raise UsageError("name an operator, as in: python -m snippets.operator_support linalg_eig")
     operators = read_operators(installed_list())
-    print(f"PyTorch {torch.__version__}")
+    print(f"PyTorch {torch.__version__.partition('+')[0]}")
     for name in names:
         for overload in overloads(name, operators):
             print(f"{overload} {support(overload, operators)}")

@@ -7,6 +7,7 @@ import numpy
 import torch
 
 
+# --8<-- [start:seed]
 def seed_everything(seed: int) -> None:
     """Seed Python, NumPy and PyTorch. `torch.manual_seed` seeds the CPU and every accelerator."""
     random.seed(seed)
@@ -14,6 +15,7 @@ def seed_everything(seed: int) -> None:
     torch.manual_seed(seed)
 
 
+# --8<-- [end:seed]
 def random_states(device: torch.device) -> dict[str, Any]:
     """Return the state of every generator, in types that `torch.load(weights_only=True)` accepts."""
     name, keys, *rest = numpy.random.get_state()

@@ -12,6 +12,7 @@ from snippets.checkpoints import load_checkpoint, load_newest
 from snippets.data_loading import is_worker_death, worker_death
 from snippets.errors import RunError, UsageError
 from snippets.memory import is_out_of_memory
+from snippets.missing_operators import missing_operator
 from snippets.provenance import provenance
 from snippets.resume import RunChoice, choose_run
 from snippets.run_folder import RunFolder, new_folder
@@ -141,6 +142,8 @@ def run_program(program: Program, argv: Sequence[str] | None) -> int:
         except (RuntimeError, MemoryError) as error:
             if is_worker_death(error):
                 raise worker_death(error) from None
+            if explained := missing_operator(error):
+                raise explained from None
             if not is_out_of_memory(error):
                 raise
             raise RunError(f"out of memory; lower {what_to_lower(program, options)}") from error

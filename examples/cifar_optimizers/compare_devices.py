@@ -35,7 +35,6 @@ except ModuleNotFoundError as missing:
 BATCHES, SIZE = 4, 16  # a kink of ReLU spoils one batch, not four; small ones meet fewer kinks
 
 
-# --8<-- [start:batches]
 def make_batches(data: ImageData) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """Return pairs of images (SIZE, 3, size, size), not augmented, and labels (SIZE,), drawn at random."""
     indices = torch.randperm(len(data.train_labels))[: BATCHES * SIZE].split(SIZE)
@@ -45,7 +44,6 @@ def make_batches(data: ImageData) -> list[tuple[torch.Tensor, torch.Tensor]]:
     ]
 
 
-# --8<-- [end:batches]
 # --8<-- [start:compare]
 def compare(data: ImageData, width: int, precision: Precision) -> tuple[Comparison, dict[str, int]]:
     """Return the comparison of a new network, and the operators without an MPS kernel that it calls."""
@@ -72,8 +70,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     precision = pick_precision(typed["precision"], device)
     options = resolve(typed)
     data = load_for_training(options)
-    print(f"device: {device} ({reason}); PyTorch {torch.__version__}")
-    print(f"ResNet-18, width {options.width}; {BATCHES} batches of {SIZE} images of {data.name}")
+    print(f"device: {device} ({reason})")
+    what = f"ResNet-18, width {options.width}; {BATCHES} batches of {SIZE} {data.name}"
+    print(f"PyTorch {torch.__version__}; {what}")
 
     seed_everything(options.seed)
     comparison, missing = compare(data, options.width, precision)

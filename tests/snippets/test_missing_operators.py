@@ -1,12 +1,15 @@
 """Errors and warnings about operators that MPS lacks. The texts are PyTorch's; the CPU never raises them."""
 
 import warnings
+from pathlib import Path
 
 import pytest
 import torch
 
-from snippets.errors import RunError, exit_with_one_line
-from snippets.missing_operators import count_fallbacks, explain_missing_operator
+from snippets import training_run
+from snippets.errors import exit_with_one_line
+from snippets.missing_operators import count_fallbacks, missing_operator
+from snippets.resume import RunChoice
 
 ERROR = (
     "The operator 'aten::{}' is not currently implemented for the MPS device. If you want this op to be "
@@ -21,28 +24,30 @@ WARNING = (
 )
 
 
-def test_the_error_becomes_one_line_with_the_cures(capsys):
-    def run(argv):
-        with explain_missing_operator():
-            raise NotImplementedError(ERROR.format("linalg_eig"))
-
-    assert exit_with_one_line(run) == 1
-    line = capsys.readouterr().err
-    assert line.count("\n") == 1
+def test_the_error_becomes_one_line_with_the_cures():
+    line = str(missing_operator(NotImplementedError(ERROR.format("linalg_eig"))))
     for part in ("'linalg_eig'", torch.__version__, "--device cpu", "PYTORCH_ENABLE_MPS_FALLBACK=1"):
         assert part in line
+    overload = missing_operator(NotImplementedError(ERROR.format("index_reduce.out")))
+    assert "operator 'index_reduce.out' in" in str(overload)
 
 
-def test_an_overload_is_named_in_full():
-    with pytest.raises(RunError, match=r"operator 'index_reduce\.out'"), explain_missing_operator():
-        raise NotImplementedError(ERROR.format("index_reduce.out"))
+@pytest.mark.parametrize("error", [NotImplementedError("somebody's own"), RuntimeError(ERROR.format("mode"))])
+def test_other_errors_are_left_alone(error):
+    assert missing_operator(error) is None
 
 
-def test_other_errors_keep_their_text():
-    with pytest.raises(NotImplementedError, match="somebody's own"), explain_missing_operator():
-        raise NotImplementedError("somebody's own")
-    with explain_missing_operator():
-        pass
+def test_training_programs_say_it(monkeypatch, capsys):
+    def open_run(program, choice, options):
+        raise NotImplementedError(ERROR.format("mode"))
+
+    choice = RunChoice(Path("runs/x"))
+    monkeypatch.setattr(training_run, "choose", lambda program, typed: (choice, None))
+    monkeypatch.setattr(training_run, "open_run", open_run)
+    program = training_run.Program("x", lambda argv: {}, None, None, ())
+    assert exit_with_one_line(lambda argv: training_run.run_program(program, argv)) == 1
+    line = capsys.readouterr().err
+    assert line.startswith("error: MPS has no operator 'mode'") and line.count("\n") == 1
 
 
 def test_fallbacks_are_counted_and_other_warnings_passed_on():

@@ -71,7 +71,7 @@ def test_counts_of_2_15_0(operators):
 def test_command_line(capsys, word):
     assert exit_with_one_line(main, [word]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == f"PyTorch {torch.__version__}"
+    assert lines[0] == f"PyTorch {torch.__version__.split('+')[0]}"
     assert "linalg_eig has no MPS kernel" in lines
     assert not any(line.startswith("linalg_eigh") for line in lines)
 
