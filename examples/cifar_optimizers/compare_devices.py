@@ -74,6 +74,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     what = f"ResNet-18, width {options.width}; {BATCHES} batches of {SIZE} {data.name}"
     print(f"PyTorch {torch.__version__}; {what}")
 
+    if device.type == "cuda":
+        torch.backends.cudnn.allow_tf32 = False  # on by default; it makes convolutions a matter of 10 bits
     seed_everything(options.seed)
     comparison, missing = compare(data, options.width, precision)
     print(comparison.report())
