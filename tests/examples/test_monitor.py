@@ -1,0 +1,396 @@
+"""The monitor says what a run does, and whether it lives."""
+
+import json
+import platform
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from examples import monitor
+from examples.monitoring.run_state import PATIENCE, is_locked, process_exists, read_run
+from snippets.errors import exit_with_one_line
+from snippets.run_folder import RunFolder
+
+SCRIPT = Path(monitor.__file__)
+FAKE = Path(__file__).with_name("fake_training.py")
+NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+CONFIG = {
+    "system": "cifar_optimizers",
+    "provenance": {
+        "kernel": platform.release(),
+        "command": "python -u examples/cifar_optimizers/train.py --out 'runs/my night'",
+    },
+}
+BEAT = {
+    "pid": None,
+    "status": "running",
+    "step": 1240,
+    "total_steps": 23_400,
+    "device": "mps:0",
+    "precision": "bf16",
+    "loss": 0.8312,
+    "samples_per_s": 812.4,
+    "eta_s": 6733.0,
+    "memory_mb": 2130.5,
+}
+
+
+@pytest.fixture
+def dead_pid():
+    """Return the number of a process that has ended and been waited for."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+@pytest.fixture
+def make_run(tmp_path):
+    """Return a function that writes a run folder, by default with a heartbeat of one second before NOW."""
+
+    def make(name="run", config=CONFIG, losses=(2.0, 1.0, 0.5), age=1, **beat):
+        folder = tmp_path / name
+        folder.mkdir()
+        if config is not None:
+            (folder / "config.json").write_text(json.dumps(config))
+        beaten = (NOW - timedelta(seconds=age)).isoformat()
+        (folder / "heartbeat.json").write_text(json.dumps(BEAT | {"updated_at": beaten} | beat))
+        lines = [json.dumps({"step": 10 * n, "loss": loss}) for n, loss in enumerate(losses, 1)]
+        (folder / "metrics.jsonl").write_text("".join(line + "\n" for line in lines))
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def watch(monkeypatch, capsys):
+    """Return a function that calls the monitor's main at the time NOW and gives exit code and output."""
+    monkeypatch.setattr(monitor, "read_run", lambda folder: read_run(folder, NOW))
+    monkeypatch.setenv("COLUMNS", "72")
+    monkeypatch.setenv("LINES", "14")
+
+    def call(*words):
+        code = exit_with_one_line(monitor.main, [str(word) for word in words])
+        printed = capsys.readouterr()
+        return code, printed.out.splitlines(), printed.err
+
+    return call
+
+
+# ---- What is shown ----
+
+
+def test_a_running_run(make_run, watch, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    make_run(pid=1)  # there is always a process 1
+    code, lines, _ = watch("run", "--once")
+    assert code == 0
+    assert lines[:4] == [
+        "run",
+        "running   cifar_optimizers · mps:0 · bf16 · pid 1",
+        "step      1,240 of 23,400  ██▏····································  5.3%",
+        "now       loss 0.8312 · 812 samples/s · 2.1 GB · 1 h 52 min left · hear…",
+    ]
+    assert lines[4].startswith("       2 ⠉⠒⠢⢄⣀")  # the highest value on the left
+    assert lines[-2].startswith("     0.5 ")
+    assert lines[-1].split() == ["10", "step", "30"]
+    assert len(lines) == 14
+    assert all(len(line) <= 72 for line in lines)
+
+
+def test_the_same_in_ascii(make_run, watch):
+    code, lines, _ = watch(make_run(pid=1), "--once", "--ascii")
+    assert code == 0
+    assert "\n".join(lines).isascii()
+    assert lines[2] == "step      1,240 of 23,400  ##.....................................  5.3%"
+
+
+def test_an_encoding_without_these_characters_gets_ascii(make_run):
+    done = subprocess.run(
+        [sys.executable, SCRIPT, make_run(status="finished"), "--once"],
+        env={"PYTHONIOENCODING": "latin-1", "PATH": "", "PYTHONPATH": str(SCRIPT.parents[1])},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.isascii()
+
+
+def test_a_finished_run(make_run, watch):
+    folder = make_run(status="finished", step=23_400, age=7200, eta_s=0.0)
+    with (folder / "metrics.jsonl").open("a") as file:
+        file.write('{"step": 40, "loss": 0.4, "train_loss": 0.5, "test_accuracy": 0.987654}\n')
+    code, lines, _ = watch(folder, "--once")
+    assert code == 0
+    assert lines[1] == "finished  cifar_optimizers · mps:0 · bf16"
+    assert lines[2].endswith("█  100.0%")
+    assert lines[3] == "last      loss 0.8312 · 812 samples/s · 2.1 GB · ended 2 h ago"
+    assert lines[4] == "epoch     test_accuracy 0.9877 · train_loss 0.5"
+
+
+@pytest.mark.parametrize("status", ["interrupted", "failed"])
+def test_a_run_that_ended_too_early_says_how_to_go_on(make_run, watch, tmp_path, monkeypatch, status):
+    monkeypatch.chdir(tmp_path)
+    make_run("my night", status=status, error="RunError: the loss became nan at step 7")
+    code, lines, _ = watch("my night", "--once")
+    assert code == 1
+    text = " ".join(line[10:] for line in lines if line.startswith(("!  ", "    ")))
+    assert lines[1].startswith(status)
+    assert "RunError: the loss became nan at step 7" in text
+    assert "continue with: python examples/cifar_optimizers/train.py --resume 'my night'" in text
+
+
+def test_a_dead_process_is_noticed_at_once(make_run, watch, dead_pid):
+    code, lines, _ = watch(make_run(pid=dead_pid, age=190), "--once")
+    assert code == 1
+    assert lines[1].startswith("died ")
+    assert lines[2] == f"!         no sign of life for 3 min 10 s; process {dead_pid} is gone"
+    assert watch(make_run("fresh", pid=dead_pid, age=0), "--once")[0] == 1
+
+
+def test_a_number_that_belongs_to_another_process_now(make_run, watch):
+    """The old number may be in use again. The lock on train.log tells the two apart."""
+    assert watch(make_run("quick", pid=1, age=PATIENCE), "--once")[0] == 0
+    code, lines, _ = watch(make_run("late", pid=1, age=PATIENCE + 1), "--once")
+    assert (code, lines[1][:4]) == (1, "died")
+
+
+def test_a_process_that_lives_and_is_silent(make_run, watch):
+    folder = make_run(pid=1, age=600)
+    with RunFolder(folder):  # locks train.log
+        code, lines, _ = watch(folder, "--once")
+    assert code == 1
+    assert lines[1].startswith("silent ")
+    assert lines[2].startswith("!         no sign of life for 10 min; a process holds the run; it")
+
+
+def test_a_lock_is_enough_where_process_numbers_differ(make_run, watch, dead_pid):
+    """As for a training in a container that is watched from outside."""
+    folder = make_run(pid=dead_pid)
+    with RunFolder(folder):
+        assert watch(folder, "--once")[0] == 0
+    assert watch(folder, "--once")[0] == 1
+
+
+def test_slow_steps_are_given_more_time(make_run, watch):
+    """100 s per step: a heartbeat of half an hour ago is no reason to worry."""
+    slow = {"pid": 1, "step": 0, "total_steps": 10, "eta_s": 1000.0}
+    assert watch(make_run("a", age=1999, **slow), "--once")[0] == 0
+    assert watch(make_run("b", age=2001, **slow), "--once")[0] == 1
+
+
+def test_a_run_of_another_machine_is_judged_by_its_heartbeat_alone(make_run, watch, dead_pid):
+    elsewhere = CONFIG | {"provenance": {"kernel": "not this one"}}
+    assert watch(make_run("a", elsewhere, pid=dead_pid), "--once")[0] == 0
+    code, lines, _ = watch(make_run("b", elsewhere, pid=dead_pid, age=500), "--once")
+    assert (code, lines[1][:6]) == (1, "silent")
+    assert "another machine" in lines[2]
+
+
+def test_clocks_that_differ(make_run, watch):
+    code, lines, _ = watch(make_run(pid=1, age=-90), "--once")
+    assert code == 0
+    assert "!         the clocks differ: this heartbeat is 90 s in the future" in lines
+
+
+def test_a_run_that_ends_while_we_look(make_run, dead_pid, monkeypatch):
+    folder = make_run(pid=dead_pid)
+
+    def finish(log):
+        (folder / "heartbeat.json").write_text(json.dumps(BEAT | {"status": "finished"}))
+        return is_locked(log)
+
+    monkeypatch.setattr("examples.monitoring.run_state.is_locked", finish)
+    assert read_run(folder, NOW).status == "finished"
+
+
+def test_processes():
+    assert process_exists(1)
+    assert not any(map(process_exists, (None, 0, 10**30)))
+
+
+# ---- What may be wrong with the files ----
+
+
+@pytest.mark.parametrize(
+    ("heartbeat", "says"),
+    [
+        ("", "heartbeat.json is damaged: it holds no JSON"),
+        ('{"status": "runn', "heartbeat.json is damaged: it holds no JSON"),
+        ("[" * 5000, "heartbeat.json is damaged: it holds no JSON"),
+        ("[1]", "heartbeat.json is damaged: it holds no JSON object"),
+        ('{"status": "paused"}', "unknown status 'paused': another version"),
+    ],
+)
+def test_a_damaged_heartbeat(make_run, watch, heartbeat, says):
+    folder = make_run()
+    (folder / "heartbeat.json").write_text(heartbeat)
+    code, lines, _ = watch(folder, "--once")
+    assert code == 1
+    assert lines[1].startswith("unreadable")
+    assert says in lines[2]
+
+
+@pytest.mark.parametrize("name", ["heartbeat.json", "config.json", "metrics.jsonl"])
+def test_a_file_that_cannot_be_read(make_run, watch, name):
+    folder = make_run(status="finished")
+    (folder / name).unlink()
+    (folder / name).mkdir()  # even root cannot read a folder as a file
+    _, lines, _ = watch(folder, "--once")
+    assert any(f"cannot read {name}: Is a directory" in line for line in lines)
+
+
+def test_values_of_another_version(make_run, watch):
+    strange = {name: ["?"] for name in BEAT if name != "status"} | {"updated_at": "yesterday"}
+    folder = make_run(config={"system": 7, "provenance": "x"}, **strange)
+    with RunFolder(folder):
+        code, lines, _ = watch(folder, "--once")
+    assert code == 1
+    assert lines[1] == "silent"
+    assert lines[2].startswith("!         no sign of life yet; a process holds the run")
+
+
+def test_without_metrics_and_heartbeat(make_run, watch):
+    folder = make_run()
+    (folder / "metrics.jsonl").unlink()
+    (folder / "heartbeat.json").unlink()
+    code, lines, _ = watch(folder, "--once")
+    assert code == 1  # begun, never reported, and nobody is at work
+    assert lines[1:3] == [
+        "died      cifar_optimizers",
+        "!         no sign of life yet; no process trains here",
+    ]
+    with RunFolder(folder):
+        assert watch(folder, "--once")[1][1].startswith("silent")
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("nothing", "nothing does not exist; name the folder of a run"),
+        ("file", "file is a file; name the folder of a run"),
+        ("empty", "empty holds no run (no config.json); name the folder of a run"),
+        (".", ". holds no run (no config.json); did you mean run?"),
+    ],
+)
+def test_what_is_no_run(make_run, watch, tmp_path, monkeypatch, path, says):
+    monkeypatch.chdir(tmp_path)
+    make_run()
+    (tmp_path / "file").write_text("")
+    (tmp_path / "empty").mkdir()
+    assert watch(path) == (2, [], f"error: {says}\n")
+
+
+def test_wrong_options(watch):
+    assert watch("--twice")[2].startswith("error: unknown option '--twice'; options: --help --once --json")
+    assert "must be a number from 0.1 to 3600, not '0'" in watch("--interval", "0")[2]
+
+
+# ---- Several runs ----
+
+
+def test_several_runs_share_the_screen(make_run, watch, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LINES", "24")
+    make_run("a", pid=1)
+    make_run("b", status="finished")
+    code, lines, _ = watch("a", "b", "--once")
+    assert code == 0
+    assert [lines.index(name) for name in ("a", "", "b")] == [0, 11, 12]
+    assert len(lines) == 23  # 11 and 11, and an empty one
+
+
+def test_many_runs_get_a_line_each(make_run, watch, monkeypatch, tmp_path, dead_pid):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LINES", "6")
+    make_run("a", pid=1)
+    make_run("b", pid=dead_pid)
+    code, lines, _ = watch("a", "b", "--once")
+    assert code == 1
+    assert lines == [
+        "running       5%  loss 0.8312       812/s  1 h 52 min left       a",
+        "died          5%  loss 0.8312       812/s  heartbeat 1 s ago     b",
+    ]
+    names = [make_run(f"c{n}", pid=1).name for n in range(20)]
+    assert watch(*names, "--once")[1][-1] == "and 15 more"
+
+
+def test_without_a_name_it_takes_what_is_running(make_run, watch, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert watch("--once")[2] == "error: there is no run in runs/; name the folder of a run, or start one\n"
+    (tmp_path / "runs" / "system").mkdir(parents=True)
+    make_run("runs/old", status="finished")
+    time.sleep(0.01)
+    make_run("runs/system/new", status="failed")
+    assert [line for line in watch("--once")[1] if line.startswith("runs/")] == ["runs/system/new"]
+    make_run("runs/system/one", pid=1)
+    make_run("runs/two", pid=1)
+    json_of = json.loads("\n".join(watch("--json")[1]))
+    assert {run["folder"] for run in json_of} == {"runs/system/one", "runs/two"}
+
+
+def test_json(make_run, watch, dead_pid):
+    folder = make_run(pid=dead_pid, age=5)
+    code, lines, _ = watch(folder, "--json")
+    (run,) = json.loads("\n".join(lines))
+    assert code == 1
+    assert run["folder"] == str(folder)
+    assert (run["status"], run["over"], run["fine"]) == ("died", True, False)
+    assert (run["step"], run["age_s"], run["memory_mb"]) == (1240, 5.0, 2130.5)
+    assert run["notes"][0] == f"no sign of life for 5 s; process {dead_pid} is gone"
+
+
+# ---- As a program ----
+
+
+def test_it_starts_without_pytorch(make_run):
+    code = f"import sys; sys.argv = ['m', {str(make_run(status='finished'))!r}, '--once']; sys.modules['torch'] = None"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}; import runpy; runpy.run_path({str(SCRIPT)!r}, run_name='__main__')"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_reader_that_has_seen_enough(make_run):
+    command = f"{sys.executable} {SCRIPT} {make_run(status='finished')} --once | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert len(done.stdout.splitlines()) == 1
+
+
+def test_output_that_goes_elsewhere_is_plain_lines_until_the_end(tmp_path):
+    """A real run, its end by SIGKILL, and no escape codes."""
+    run = tmp_path / "run"
+    training = subprocess.Popen([sys.executable, FAKE, "--out", run, "--steps", "100000"])
+    while not (run / "metrics.jsonl").exists():
+        time.sleep(0.02)
+    watching = subprocess.Popen(
+        [sys.executable, SCRIPT, run, "--interval", "0.1"], stdout=subprocess.PIPE, text=True
+    )
+    first = watching.stdout.readline()
+    training.kill()
+    training.wait()
+    rest = watching.stdout.read()
+    assert watching.wait() == 1
+    assert first.startswith("running       0%")
+    assert "\x1b" not in first + rest
+    assert f"{run}: no sign of life for " in rest
+    assert f"; process {training.pid} is gone" in rest
+    assert f"{run}: continue with: python fake_training.py --resume {run}" in rest
+
+
+def test_an_interrupted_run(tmp_path):
+    run = tmp_path / "run"
+    training = subprocess.Popen([sys.executable, FAKE, "--out", run, "--steps", "100000"])
+    while not (run / "metrics.jsonl").exists():
+        time.sleep(0.02)
+    training.send_signal(signal.SIGTERM)
+    assert training.wait() == 143
+    assert (read_run(run).status, is_locked(run / "train.log")) == ("interrupted", False)
