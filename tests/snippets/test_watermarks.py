@@ -1,14 +1,11 @@
 """The watermark variables are accepted and refused as PyTorch does it, with the cure in the message."""
 
 import math
-import os
-import subprocess
-import sys
 
 import pytest
 import torch
 
-from snippets.errors import UsageError
+from snippets.errors import UsageError, exit_with_one_line
 from snippets.watermarks import HIGH, LOW, Watermarks, check_watermarks, main
 
 MESSAGE = {  # high: the pair that the message recommends
@@ -74,26 +71,28 @@ def test_limits_in_bytes():
     assert Watermarks(0.0, 0.0).limits(1000) == (math.inf, math.inf)
 
 
-def run(**variables):
-    command = [sys.executable, "-m", "snippets.watermarks"]
-    known = {name: value for name, value in os.environ.items() if name not in (HIGH, LOW)}
-    return subprocess.run(command, env=known | variables, capture_output=True, text=True, check=False)
+@pytest.fixture
+def without_mps(monkeypatch):
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    for name in (HIGH, LOW):
+        monkeypatch.delenv(name, raising=False)
 
 
-@pytest.mark.skipif(torch.backends.mps.is_available(), reason="the output names the GB of this Mac")
-def test_command_line():
-    done = run(**{HIGH: "1.0", LOW: "0.9"})
-    assert done.returncode == 0, done.stderr
+def test_command_line(without_mps, monkeypatch, capsys):
+    monkeypatch.setenv(HIGH, "1.0")
+    monkeypatch.setenv(LOW, "0.9")
+    assert exit_with_one_line(main, []) == 0
     expected = ["allocations fail beyond: ratio 1", "caches are emptied beyond: ratio 0.9"]
-    assert done.stdout.splitlines()[1:] == expected
+    assert capsys.readouterr().out.splitlines()[1:] == expected
 
 
-def test_command_line_with_a_bad_pair():
-    done = run(**{HIGH: "1.0"})
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
-    assert MESSAGE["1.0"] in done.stderr
+def test_command_line_with_a_bad_pair(without_mps, monkeypatch, capsys):
+    monkeypatch.setenv(HIGH, "1.0")
+    assert exit_with_one_line(main, []) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("\n") == 1
+    assert MESSAGE["1.0"] in printed.err
 
 
 def test_output_on_a_mac(monkeypatch, capsys):
