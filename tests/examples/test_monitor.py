@@ -348,9 +348,10 @@ def test_json(make_run, watch, dead_pid):
 
 
 def test_it_starts_without_pytorch(make_run):
-    code = f"import sys; sys.argv = ['m', {str(make_run(status='finished'))!r}, '--once']; sys.modules['torch'] = None"
+    words = ["monitor.py", str(make_run(status="finished")), "--once"]
+    code = f"import runpy, sys; sys.argv = {words}; sys.modules['torch'] = None"
     done = subprocess.run(
-        [sys.executable, "-c", f"{code}; import runpy; runpy.run_path({str(SCRIPT)!r}, run_name='__main__')"],
+        [sys.executable, "-c", f"{code}; runpy.run_path({str(SCRIPT)!r}, run_name='__main__')"],
         capture_output=True,
         text=True,
         check=False,

@@ -122,7 +122,9 @@ def test_files_without_losses(tmp_path, content):
 def test_nulls_and_results(tmp_path):
     path = tmp_path / "metrics.jsonl"
     path.write_text(
-        '{"step": 1, "loss": 2, "accuracy": 0.5}\n{"step": 2, "loss": null}\n{"step": 3, "loss": NaN, "x": null}\n'
+        '{"step": 1, "loss": 2, "accuracy": 0.5}\n'
+        '{"step": 2, "loss": null}\n'
+        '{"step": 3, "loss": NaN, "x": null}\n'
     )
     history = read_history(path, 10)
     assert (history.losses, history.results) == ([2.0, None, None], {"accuracy": 0.5})
@@ -174,7 +176,9 @@ def test_a_gigabyte_with_little_memory(tmp_path):
         [sys.executable, SCRIPT, run, "--once"], preexec_fn=limit, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert "10,000" in done.stdout.splitlines()[-1]
+    first, *_, last = done.stdout.splitlines()[-1].split()
+    assert int(first) < 100
+    assert int(last.replace(",", "")) > 9900
 
 
 # ---- Small texts ----
@@ -182,7 +186,8 @@ def test_a_gigabyte_with_little_memory(tmp_path):
 
 def test_durations():
     spans = [0, 59.4, 60, 200, 3600, 7500, 86_400, 273_000, -5]
-    assert list(map(duration, spans)) == "0 s,59 s,1 min,3 min 20 s,1 h,2 h 5 min,1 d,3 d 3 h,0 s".split(",")
+    texts = ["0 s", "59 s", "1 min", "3 min 20 s", "1 h", "2 h 5 min", "1 d", "3 d 3 h", "0 s"]
+    assert list(map(duration, spans)) == texts
 
 
 def test_bars():
