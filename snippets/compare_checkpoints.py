@@ -16,7 +16,6 @@ from snippets.errors import UsageError, exit_with_one_line
 PARTS = ("model", "optimizers", "schedulers", "scaler", "random_states", "step")
 
 
-# --8<-- [start:differences]
 def differences(first: Any, second: Any, place: str = "") -> Iterator[tuple[str, float]]:
     """Yield where two nested states differ, and by how much: the largest difference of two numbers.
 
@@ -38,9 +37,6 @@ def differences(first: Any, second: Any, place: str = "") -> Iterator[tuple[str,
     elif first != second:
         numbers = isinstance(first, float | int)
         yield place, abs(first - second) if numbers else float("inf")
-
-
-# --8<-- [end:differences]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
