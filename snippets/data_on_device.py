@@ -1,11 +1,16 @@
-"""Bring batches to the device, or keep the whole data set there."""
+"""Bring batches to the device, or keep the whole data set there.
 
-from collections.abc import Callable
+`python -m snippets.data_on_device` checks copies for which the CPU does not wait; to the device behind it.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
-from snippets.errors import UsageError
+from snippets.device import pick_device
+from snippets.errors import UsageError, exit_with_one_line
 from snippets.memory import read_memory
 
 MPS_NON_BLOCKING_SINCE = (2, 13)  # before, such a copy could read memory that had already been reused
@@ -66,3 +71,29 @@ def fits_on(device: torch.device, size: int, share: float = 0.25) -> bool:
 
 
 # --8<-- [end:resident]
+def count_wrong_copies(device: torch.device, count: int = 1000) -> int:
+    """Copy `count` numbers to `device` without waiting, and return how many arrive changed.
+
+    Each lives in a tensor of its own, which is freed at once: what goes wrong does so because its memory is
+    used again before the copy has been made.
+    """
+
+    def number(seed: int) -> torch.Tensor:
+        return torch.randn(1, generator=torch.Generator().manual_seed(seed))
+
+    copies = [number(seed).to(device, non_blocking=True) for seed in range(count)]
+    return sum(copy.cpu() != number(seed) for seed, copy in enumerate(copies)).item()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print how many copies to a device went wrong."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if len(words) > 1:
+        raise UsageError(f"expected at most one device, got {' '.join(words)!r}")
+    device, _ = pick_device(*words)
+    print(f"{count_wrong_copies(device)} of 1000 copies to {device} went wrong")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(exit_with_one_line(main))

@@ -15,7 +15,6 @@ from snippets.data_on_device import map_tensors
 from snippets.errors import UsageError
 
 
-# --8<-- [start:checks]
 class Nowhere(RawIOBase):
     """A file that forgets what is written to it."""
 
@@ -40,16 +39,6 @@ class SendingProbe(ForkingPickler):
         return NotImplemented
 
 
-def refuse_device_tensor(tensor: torch.Tensor) -> torch.Tensor:
-    """Return `tensor`, which a process can send to another. Raises UsageError when it is not on the CPU."""
-    if tensor.device.type != "cpu":
-        raise UsageError(
-            f"a tensor on {tensor.device} cannot pass between processes: keep the data set on the CPU and "
-            "move each batch in the training loop, or use 0 workers"
-        )
-    return tensor
-
-
 def check_can_be_sent(dataset: Dataset) -> None:
     """Raise UsageError when `dataset` cannot be sent to worker processes, with what is in the way."""
     try:
@@ -63,6 +52,17 @@ def check_can_be_sent(dataset: Dataset) -> None:
         pass  # locks and shared values can only be sent while a process starts, which will tell
 
 
+# --8<-- [start:collate]
+def refuse_device_tensor(tensor: torch.Tensor) -> torch.Tensor:
+    """Return `tensor`, which a process can send to another. Raises UsageError when it is not on the CPU."""
+    if tensor.device.type != "cpu":
+        raise UsageError(
+            f"a tensor on {tensor.device} cannot pass between processes: keep the data set on the CPU and "
+            "move each batch in the training loop, or use 0 workers"
+        )
+    return tensor
+
+
 def collate_on_cpu(samples: list[Any]) -> Any:
     """Return one batch of `samples`. Raises UsageError for tensors on a device.
 
@@ -71,6 +71,7 @@ def collate_on_cpu(samples: list[Any]) -> Any:
     return default_collate(map_tensors(samples, refuse_device_tensor))
 
 
+# --8<-- [end:collate]
 def check_main_guard() -> None:
     """End a worker that runs the whole training script once more, because it has no main guard.
 
@@ -79,6 +80,3 @@ def check_main_guard() -> None:
     """
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         sys.exit('error: put the start of the script under `if __name__ == "__main__":`, workers import it')
-
-
-# --8<-- [end:checks]

@@ -6,7 +6,14 @@ import pytest
 import torch
 
 from snippets import data_on_device
-from snippets.data_on_device import fits_on, may_copy_without_waiting, tensor_bytes, to_device
+from snippets.data_on_device import (
+    count_wrong_copies,
+    fits_on,
+    main,
+    may_copy_without_waiting,
+    tensor_bytes,
+    to_device,
+)
 from snippets.errors import UsageError
 from snippets.memory import MemoryReading
 
@@ -75,3 +82,21 @@ def test_what_fits(monkeypatch, size, share, expected):
 def test_a_share_is_a_share(share):
     with pytest.raises(UsageError, match="share of memory"):
         fits_on(torch.device("cpu"), 1, share)
+
+
+def test_copies_are_counted_as_wrong_when_they_are(monkeypatch, capsys):
+    assert main(["cpu"]) == 0
+    assert capsys.readouterr().out == "0 of 1000 copies to cpu went wrong\n"
+    original, copies = torch.Tensor.to, []
+
+    def reuse_the_memory(tensor, *arguments, **named):
+        copies.append(original(tensor, *arguments, **named))
+        return copies[-1] * (2 if len(copies) % 10 == 0 else 1)
+
+    monkeypatch.setattr(torch.Tensor, "to", reuse_the_memory)
+    assert count_wrong_copies(torch.device("cpu"), 100) == 10
+
+
+def test_one_device_at_most():
+    with pytest.raises(UsageError, match="at most one device"):
+        main(["cpu", "mps"])

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# ci: run
+
+# --8<-- [start:loader_speed]
+python -m snippets.loader_speed 0 2
+# --8<-- [end:loader_speed]
+
+# --8<-- [start:start_method]
+python -c "import multiprocessing; print(multiprocessing.get_start_method())"
+# --8<-- [end:start_method]
