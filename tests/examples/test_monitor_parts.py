@@ -178,7 +178,7 @@ def test_a_gigabyte_with_little_memory(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     first, *_, last = done.stdout.splitlines()[-1].split()
     assert int(first) < 100
-    assert int(last.replace(",", "")) > 9900
+    assert int(last.replace(",", "")) > 9000
 
 
 # ---- Small texts ----
