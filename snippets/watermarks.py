@@ -77,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("no MPS here, so the limits are given as ratios only")
         hard, soft = (f"ratio {ratio:g}" if ratio else "none" for ratio in (marks.high, marks.low))
     else:
-        print(f"Metal recommends at most {recommended / 1e9:.2f} GB for this process")
+        print(f"Metal recommends at most {recommended / 1e9:.2f} GB for the GPU")
         hard, soft = (f"{size / 1e9:.2f} GB" for size in marks.limits(recommended))
     print(f"allocations fail beyond: {hard}\ncaches are emptied beyond: {soft}")
     if marks.high == 0:

@@ -103,7 +103,7 @@ def test_output_on_a_mac(monkeypatch, capsys):
     assert main([]) == 0
     printed = capsys.readouterr()
     assert printed.out.splitlines() == [
-        "Metal recommends at most 5.73 GB for this process",
+        "Metal recommends at most 5.73 GB for the GPU",
         "allocations fail beyond: inf GB",
         "caches are emptied beyond: 8.02 GB",
     ]
