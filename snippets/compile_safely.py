@@ -42,10 +42,8 @@ def compile_or_eager(
         from_shaken, _ = one_pass(module, module, warm_up, dtype)
     try:
         with raising_failures():
-            before, network = (
-                graphs_so_far(),
-                torch.compile(module, backend=backend, options=options_for(backend)),
-            )
+            before = graphs_so_far()
+            network = torch.compile(module, backend=backend, options=options_for(backend))
             _, first_seconds = one_pass(network, module, warm_up, dtype)
             found, seconds = one_pass(network, module, warm_up, dtype)
             graphs = graphs_so_far() - before
