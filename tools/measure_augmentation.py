@@ -59,7 +59,7 @@ def whole_batch(data: ImageData, batch_size: int, device: torch.device) -> Calla
     resident = data.to(device)
 
     def make() -> torch.Tensor:
-        chosen = torch.randint(IMAGES, (batch_size,), device=device)
+        chosen = torch.randint(len(data.train_labels), (batch_size,), device=device)
         return network_input(resident, resident.train_images.index_select(0, chosen), augment=True)
 
     return make
@@ -78,7 +78,7 @@ def image_by_image(data: ImageData, batch_size: int, device: torch.device) -> Ca
     )
 
     def make() -> torch.Tensor:
-        chosen = torch.randint(IMAGES, (batch_size,)).tolist()
+        chosen = torch.randint(len(pictures), (batch_size,)).tolist()
         return torch.stack([pipeline(pictures[index]) for index in chosen]).to(device)
 
     return make
