@@ -30,9 +30,12 @@ def render(name: str, language: str) -> str:
     lines = [HEAD[language], ["---"] * len(HEAD[language])]
     for entry in rows:
         default, effect, read = (_text(entry[key], language) for key in ("default", "effect", "read"))
-        lines.append([f"`{entry['name']}`", default, effect, read, f"PyTorch {entry['since']}"])
+        since = f"PyTorch {entry['since']}" if entry["since"] else "–"
+        lines.append([f"`{entry['name']}`", default, effect, read, since])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _text(value: str | dict[str, str], language: str) -> str:
+def _text(value: str | dict[str, str] | None, language: str) -> str:
+    if value is None:
+        return "–"
     return value[language] if isinstance(value, dict) else value

@@ -46,6 +46,27 @@ def test_cells(render):
     assert "| `PYTORCH_MPS_LOW_WATERMARK_RATIO` | 1.4 |" in render("variables-memory", "en")
 
 
+def test_every_variable_is_complete_and_in_one_group(render):
+    import yaml
+
+    entries = yaml.safe_load((ROOT / "docs/data/environment_variables.yaml").read_text(encoding="utf-8"))
+    keys = {"name", "group", "default", "effect", "read", "since", "source"}
+    assert all(entry.keys() == keys and entry["source"] for entry in entries)
+    assert len({entry["name"] for entry in entries}) == len(entries) >= 17
+    shown = [render(f"variables-{group}", "en") for group in {entry["group"] for entry in entries}]
+    assert sum(table.count("\n") - 1 for table in shown) == len(entries)
+    for language in ("en", "zh"):
+        for group in {entry["group"] for entry in entries}:
+            table = render(f"variables-{group}", language)
+            assert "None" not in table and "{" not in table
+
+
+def test_both_languages_name_the_same_code(render):
+    for group in ("memory", "fallback", "kernels", "profiling", "compile", "cpu", "lightning"):
+        english, chinese = (re.findall(r"`([^`]+)`", render(f"variables-{group}", x)) for x in ("en", "zh"))
+        assert english and sorted(english) == sorted(chinese)
+
+
 def test_defaults_are_those_that_the_code_assumes(render):
     from snippets.watermarks import DEFAULTS
 
