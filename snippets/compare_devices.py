@@ -18,7 +18,7 @@ from snippets.errors import RunError, UsageError
 CPU = torch.device("cpu")
 # How many times less accurate than the CPU, in the same format, a device may be. In float32 the order of the
 # additions decides, and every device has its own; in the low formats the rounding of the operands does. Six
-# small networks on an H200 (CUDA, PyTorch 2.11, 2026-11-21): up to 26 times in float32 and 2.9 in bfloat16;
+# small networks on an H200 (CUDA, PyTorch 2.11, 2026-11-21): up to 26 times in float32 and 2.8 in bfloat16;
 # with products in TF32, which has 13 bits less than float32, 1,700 times and more.
 FACTORS = {torch.float32: 100.0, torch.bfloat16: 3.0, torch.float16: 3.0}
 UNITS = 8.0  # roundings that are allowed even where the CPU happens to be exact

@@ -1,4 +1,4 @@
-"""Functions that MPS lacks in PyTorch 2.15, computed with operators that it has."""
+"""Functions that MPS lacks in PyTorch 2.15, computed with operators that it has since 2.13."""
 
 from collections.abc import Callable
 
@@ -38,6 +38,7 @@ def eig_symmetric(matrices: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Return eigenvalues (..., n) in ascending order and eigenvectors (..., n, n) of symmetric matrices.
 
     They are real, and `eigh` is made for them. It reads one triangle only: for other matrices it is wrong.
+    It has an MPS kernel since PyTorch 2.14.
     """
     return torch.linalg.eigh(matrices)
 

@@ -1,4 +1,7 @@
-"""Each replacement equals what it replaces, in values and gradients, and needs no operator that MPS lacks."""
+"""Each replacement equals what it replaces, in values and gradients, and needs no operator that MPS lacks.
+
+The last is true for PyTorch 2.13 and newer, and for `eigh` from 2.14 on.
+"""
 
 import pytest
 import torch
@@ -74,7 +77,8 @@ def test_eig_of_symmetric_matrices(operators):
     matrices = matrices + matrices.mT
     with OperatorRecorder() as recorder:
         values, vectors = workarounds.eig_symmetric(matrices)
-    assert missing_on_mps(recorder.counts, operators) == {}
+    if torch.__version__ >= (2, 14):
+        assert missing_on_mps(recorder.counts, operators) == {}
     torch.testing.assert_close(matrices @ vectors, vectors * values[:, None])
     torch.testing.assert_close(values, torch.linalg.eig(matrices)[0].real.sort().values)
 
