@@ -6,6 +6,7 @@ A table written once as data is the same in both languages, and what a test chec
 import os
 import re
 
+import benchmark_table
 import checkpoint_cost
 import coverage_table
 import environment_variables
@@ -32,6 +33,7 @@ TABLES = {
 }
 
 FAMILIES = {  # many tables from one module each
+    "benchmark-": benchmark_table,
     "memory-": memory_tables,
     "results-": results_table,
     "speeds-": published_speeds,

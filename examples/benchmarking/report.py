@@ -9,7 +9,7 @@ from examples.benchmarking.child import Job
 from snippets.timing import spread
 
 COMPARED = 10  # losses at the end of the compared steps whose mean counts
-TOLERANCE = 0.05  # of the reference's mean loss: bf16 and other random crops move it by less
+TOLERANCE = 0.05  # of the reference's loss: rounding to bf16 and other random crops move the first by less
 SPREADS = 3.0  # standard errors of the difference of two such means
 
 HEADER = (
@@ -47,13 +47,14 @@ def last_loss(losses: list[float]) -> float:
 def losses_differ(reference: list[float], losses: list[float]) -> bool:
     """Return whether a level learned something else than the reference in the same steps.
 
-    Levels start from equal weights, but rounding and a device's own random crops let their losses drift
-    apart. The tolerance is 5 % or three standard errors of the difference, whichever is larger, so it catches
-    NaN, a network that does not learn and coarse errors. It cannot prove that a result is right.
+    Levels start from equal weights and the same batch: their first losses may differ by 5 %. Then rounding
+    and a device's own random crops let them drift apart, so the means of the last ones may differ by 5 % or
+    three standard errors of the difference, whichever is larger. This catches NaN, a network that does not
+    learn and coarse errors. It cannot prove that a result is right.
     """
     first, second = reference[-COMPARED:], losses[-COMPARED:]
     difference = abs(last_loss(first) - last_loss(second))
-    if not math.isfinite(difference):
+    if not math.isfinite(difference) or abs(losses[0] - reference[0]) > TOLERANCE * abs(reference[0]):
         return True
     noise = SPREADS * math.sqrt((variance(first) + variance(second)) / len(first))
     return difference > max(TOLERANCE * abs(last_loss(first)), noise)

@@ -139,7 +139,8 @@ def test_the_device_is_waited_for_before_the_clock_is_read(monkeypatch):
         ([0.90] * 10, True),
         ([float("nan")] * 10, True),
         ([1.0] * 9 + [float("inf")], True),
-        ([9.0] * 20 + [1.0] * 10, False),  # only the last ten count
+        ([1.04] + [9.0] * 20 + [1.0] * 10, False),  # the first and the last ten count
+        ([1.06] + [1.0] * 20, True),
     ],
 )
 def test_losses_without_noise_may_differ_by_five_percent(losses, differ):
@@ -148,8 +149,8 @@ def test_losses_without_noise_may_differ_by_five_percent(losses, differ):
 
 def test_noisy_losses_may_differ_by_three_standard_errors():
     noisy = [0.5, 1.5] * 5  # variance 0.2778: the error of a difference of two such means is 0.2357
-    assert not losses_differ(noisy, [value + 0.70 for value in noisy])
-    assert losses_differ(noisy, [value + 0.72 for value in noisy])
+    assert not losses_differ([1.0, *noisy], [1.0, *(value + 0.70 for value in noisy)])
+    assert losses_differ([1.0, *noisy], [1.0, *(value + 0.72 for value in noisy)])
     assert last_loss([100.0, *noisy]) == pytest.approx(1.0)
 
 
