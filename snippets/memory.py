@@ -47,11 +47,13 @@ class MemoryReading:
     tensors: int | None  # live tensors
     held: int | None  # what the process has taken from the driver: live tensors, cached blocks, graphs
     peak: int | None  # highest `tensors` so far; on the CPU the highest resident memory
-    limit: int  # MPS: what Metal recommends at most; CUDA: the card's memory; CPU: the memory of the computer
+    capacity: (
+        int  # MPS: what Metal recommends at most; CUDA: the card's memory; CPU: the memory of the computer
+    )
 
     def __str__(self) -> str:
         """Return one line in GB (10⁹ bytes)."""
-        figures = {"tensors": self.tensors, "held": self.held, "peak": self.peak, "limit": self.limit}
+        figures = {"tensors": self.tensors, "held": self.held, "peak": self.peak, "capacity": self.capacity}
         known = [f"{name} {value / 1e9:.2f} GB" for name, value in figures.items() if value is not None]
         return f"{self.device}: {', '.join(known)}"
 
@@ -65,7 +67,7 @@ def read_memory(device: torch.device) -> MemoryReading:
             tensors=torch.mps.current_allocated_memory(),
             held=torch.mps.driver_allocated_memory(),
             peak=torch.accelerator.max_memory_allocated() if counted else None,
-            limit=torch.mps.recommended_max_memory(),
+            capacity=torch.mps.recommended_max_memory(),
         )
     if device.type == "cuda":
         return MemoryReading(
@@ -73,10 +75,10 @@ def read_memory(device: torch.device) -> MemoryReading:
             tensors=torch.cuda.memory_allocated(device),
             held=torch.cuda.memory_reserved(device),
             peak=torch.cuda.max_memory_allocated(device),
-            limit=torch.cuda.get_device_properties(device).total_memory,
+            capacity=torch.cuda.get_device_properties(device).total_memory,
         )
     installed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return MemoryReading("cpu", tensors=None, held=None, peak=peak_resident(), limit=installed)
+    return MemoryReading("cpu", tensors=None, held=None, peak=peak_resident(), capacity=installed)
 
 
 # --8<-- [end:reading]
@@ -99,7 +101,7 @@ def limit_memory(device: torch.device, fraction: float) -> int:
         torch.mps.set_per_process_memory_fraction(fraction)
     else:
         torch.cuda.set_per_process_memory_fraction(fraction, device.index)  # None: the current card
-    return int(fraction * read_memory(device).limit)
+    return int(fraction * read_memory(device).capacity)
 
 
 # --8<-- [end:limit]
