@@ -67,7 +67,7 @@ def fits_on(device: torch.device, size: int, share: float = 0.25) -> bool:
     """
     if not 0 < share <= 1:
         raise UsageError(f"share of memory {share:g}: must be above 0 and at most 1")
-    return size <= share * read_memory(device).limit
+    return size <= share * read_memory(device).capacity
 
 
 # --8<-- [end:resident]

@@ -47,9 +47,7 @@ class MemoryReading:
     tensors: int | None  # live tensors
     held: int | None  # what the process has taken from the driver: live tensors, cached blocks, graphs
     peak: int | None  # highest `tensors` so far; on the CPU the highest resident memory
-    capacity: (
-        int  # MPS: what Metal recommends at most; CUDA: the card's memory; CPU: the memory of the computer
-    )
+    capacity: int  # MPS: what Metal recommends at most; CUDA: the card's memory; CPU: the computer's
 
     def __str__(self) -> str:
         """Return one line in GB (10⁹ bytes)."""

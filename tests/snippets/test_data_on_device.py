@@ -73,7 +73,7 @@ def test_size_of_cifar_10():
     ("size", "share", "expected"), [(25, 0.25, True), (26, 0.25, False), (26, 0.3, True)]
 )
 def test_what_fits(monkeypatch, size, share, expected):
-    reading = MemoryReading("cpu", tensors=None, held=None, peak=None, limit=100)
+    reading = MemoryReading("cpu", tensors=None, held=None, peak=None, capacity=100)
     monkeypatch.setattr(data_on_device, "read_memory", lambda device: reading)
     assert fits_on(torch.device("cpu"), size, share) is expected
 
