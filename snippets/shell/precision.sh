@@ -5,10 +5,6 @@
 python -m snippets.precision bf16
 # --8<-- [end:ask]
 
-# --8<-- [start:dtypes]
-python -m snippets.autocast_dtypes mps bf16
-# --8<-- [end:dtypes]
-
 # --8<-- [start:nothing_automatic]
 python -c "import torch; print(torch.is_autocast_enabled('mps'), torch.get_autocast_dtype('mps'))"
 # --8<-- [end:nothing_automatic]
