@@ -1,8 +1,5 @@
 """The comparison of this example's network: right on the CPU, and an error where a device is wrong."""
 
-import subprocess
-import sys
-
 import pytest
 import torch
 
@@ -11,10 +8,9 @@ from snippets import compare_devices
 from snippets.errors import exit_with_one_line
 
 
-def test_the_cpu_agrees_with_itself_and_nothing_is_missing():
-    command = [sys.executable, "examples/cifar_optimizers/compare_devices.py", "--device", "cpu"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    lines = done.stdout.splitlines()
+def test_the_cpu_agrees_with_itself_and_nothing_is_missing(capsys):
+    assert exit_with_one_line(program.main, ["--device", "cpu"]) == 0
+    lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "device: cpu (as requested)"
     assert lines[1] == f"PyTorch {torch.__version__}; ResNet-18, width 8; 4 batches of 16 digits"
     assert lines[2].split() == ["tensor", "error", "on", "CPU", "allowed"]

@@ -1,7 +1,5 @@
 """The list of operators that comes with PyTorch, read without a YAML parser, and what it says about MPS."""
 
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
@@ -90,9 +88,3 @@ def test_mistakes_are_one_line(capsys, monkeypatch):
     monkeypatch.setattr(operator_support, "LIST", "packaged/gone.yaml")
     with pytest.raises(UsageError, match=r"has no packaged/gone\.yaml"):
         installed_list()
-
-
-def test_command_line_as_a_module():
-    command = [sys.executable, "-m", "snippets.operator_support", "channel_shuffle"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "channel_shuffle has no MPS kernel" in done.stdout
