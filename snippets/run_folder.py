@@ -1,7 +1,7 @@
 """The folder of a run: what it was told to do, what it is doing, what came out.
 
 config.json · metrics.jsonl (one JSON object per logged step) · heartbeat.json (replaced atomically) ·
-checkpoints/last.pt and best.pt · curves.png · summary.json · train.log
+checkpoints/last.pt, previous.pt and best.pt · curves.png · summary.json · train.log
 """
 
 import contextlib

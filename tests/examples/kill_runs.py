@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import torch
+import torch._dynamo  # the first optimizer step would import it, which takes seconds in each child
 
 from examples.cifar_optimizers import train
 from snippets import training_loop
@@ -97,8 +98,9 @@ def wait_and_kill(child, patience):
     """Wait until `child` ends or `patience` (seconds) does; return its exit status."""
     deadline = time.monotonic() + patience
     while time.monotonic() < deadline:
-        if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-            break
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
         time.sleep(0.001)
     os.kill(child, signal.SIGKILL)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
