@@ -5,13 +5,14 @@
 Both make a batch as the network wants it, on the device, from random 32×32 images: the example's
 augmentation.py from images that all lie on the device; torchvision's usual pipeline from PIL images, in one
 process, as a worker does it. Their calls take turns, and the ratio is taken within each pair.
-docs/data/results/augmentation.yaml says by hand which machines there are; this tool fills in the rest of the
-entry for its device, and stores nothing when there is none.
+docs/data/results/augmentation.yaml has an entry per kind of device. This tool fills it in, or adds it; how the
+machine is called there may be changed by hand, and stays.
 """
 
 from __future__ import annotations
 
 import datetime
+import platform
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -39,8 +40,8 @@ MEAN, STD = (0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)  # of CIFAR-10
 COMMAND = "python -m tools.measure_augmentation"
 
 _HEADER = """\
-# By hand: machine and device. tools/measure_augmentation.py writes the rest: seconds per batch of 32×32
-# images, and the ratios image by image / whole batch of calls that followed each other.
+# By hand: how the machines are called. tools/measure_augmentation.py writes the rest: seconds per batch of
+# 32×32 images, and the ratios image by image / whole batch of calls that followed each other.
 """
 
 
@@ -113,6 +114,15 @@ def fill_in(entry: dict[str, Any], found: Comparison, batch_size: int, command: 
     }
 
 
+def machine_name(device: torch.device) -> str:
+    """Return what the system calls the GPU, or the kind of its processor."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return (
+        torch.backends.mps.get_name() if device.type == "mps" else f"{platform.system()} {platform.machine()}"
+    )
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure, print, and store what belongs to an entry; return the exit code. Raises UsageError."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -129,15 +139,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"{'ratio':<15} {found.ratio.median:8.1f}    ({found.ratio.low:.1f} to {found.ratio.high:.1f})")
 
     entries = yaml.safe_load(DATA.read_text(encoding="utf-8"))
-    for entry in entries:
-        if entry["device"] == device.type:
-            fill_in(entry, found, options.batch_size, shlex.join([*COMMAND.split(), *words]))
-            DATA.write_text(
-                _HEADER + yaml.safe_dump(entries, sort_keys=False, allow_unicode=True, width=110),
-                encoding="utf-8",
-            )
-            return 0
-    print(f"not stored: {DATA.name} names no machine for {device.type}")
+    same = [entry for entry in entries if entry["device"] == device.type]
+    if not same:
+        same = [{"machine": dict.fromkeys(("en", "zh"), machine_name(device)), "device": device.type}]
+        entries += same
+    fill_in(same[0], found, options.batch_size, shlex.join([*COMMAND.split(), *words]))
+    text = yaml.safe_dump(entries, sort_keys=False, allow_unicode=True, width=110)
+    DATA.write_text(_HEADER + text, encoding="utf-8")
     return 0
 
 

@@ -1,5 +1,6 @@
 """The two ways of augmenting that are timed make the same kind of batch, and results go to their machine."""
 
+import platform
 from datetime import date
 
 import pytest
@@ -73,14 +74,16 @@ def test_results_go_to_the_entry_of_their_device(stored, capsys):
     assert (mine["batch_size"], mine["pairs"], mine["date"]) == (64, 30, date.today())
     assert mine["image_by_image"] == {"median": 0.01235, "low": 0.01, "high": 0.02}
     assert mine["versions"]["torch"] in torch.__version__
-    assert stored.read_text(encoding="utf-8").startswith("# By hand: machine and device.")
+    assert stored.read_text(encoding="utf-8").startswith("# By hand: how the machines are called.")
 
 
-def test_a_machine_that_nobody_named_stores_nothing(stored, capsys):
-    stored.write_text("[]\n")
+def test_a_device_that_has_no_entry_gets_one(stored):
+    stored.write_text("- machine: {en: b, zh: b}\n  device: cuda\n")
     assert main([]) == 0
-    assert "not stored: augmentation.yaml names no machine for cpu" in capsys.readouterr().out
-    assert stored.read_text() == "[]\n"
+    other, mine = yaml.safe_load(stored.read_text(encoding="utf-8"))
+    assert (other["device"], mine["device"]) == ("cuda", "cpu")
+    assert mine["machine"] == {"en": f"{platform.system()} {platform.machine()}", "zh": mine["machine"]["en"]}
+    assert mine["ratio"]["median"] == 12
 
 
 @pytest.mark.parametrize("words", [["--device", "gpu"], ["--batch-size", "0"], ["--pairs", "9"], ["cpu"]])
