@@ -5,8 +5,8 @@
 Both make a batch as the network wants it, on the device, from random 32×32 images: the example's
 augmentation.py from images that all lie on the device; torchvision's usual pipeline from PIL images, in one
 process, as a worker does it. Their calls take turns, and the ratio is taken within each pair.
-docs/data/results/augmentation.yaml has an entry per kind of device. This tool fills it in, or adds it; how the
-machine is called there may be changed by hand, and stays.
+docs/data/results/augmentation.yaml has an entry per kind of device. This tool fills it in, or adds it; the
+name of the machine there may be changed by hand, and stays.
 """
 
 from __future__ import annotations
