@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # ci: run
-# Start a training that outlives this terminal and keeps the Mac awake, or continue it; tests/examples/test_start_run.py
+# Start a training that outlives this terminal and keeps the Mac awake, or continue one.
 #
 #     examples/start_run.sh runs/night examples/cifar_optimizers/train.py --data cifar10 --epochs 200
 #

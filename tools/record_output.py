@@ -3,7 +3,8 @@
     python -m tools.record_output [NAME ...]      (`make record`) run the commands again, store their output
 
 docs/data/recorded/index.yaml lists the recordings. Written by hand: `name` of the text file beside it;
-`command`, run from the repository's root; `compare`, which is `exact`, or `masked` where the output holds
+`command`, run from the repository's root; `before`, commands that run first and whose output is not kept;
+`compare`, which is `exact`, or `masked` where the output holds
 measurements (tools/compare_output.py); `needs`, what a machine must be for the output to be comparable;
 `until`, words of the line up to which output is compared, where below it even the order of the lines is a
 measurement; `keep`, files of the run folder that are stored too; `draw`, which of these become curves in
@@ -33,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = Path("docs/data/recorded")
 IMAGES = Path("docs/assets/images")
 INDEX = FOLDER / "index.yaml"
-BY_HAND = ("name", "command", "compare", "until", "needs", "keep", "draw")
+BY_HAND = ("name", "before", "command", "compare", "until", "needs", "keep", "draw")
 SHOWN_FOLDER = "~/mps-handbook"  # stands in recordings for the folder of whoever recorded
 TIMEOUT = 280  # seconds
 
@@ -76,18 +77,19 @@ def run(entry: dict, root: Path, keep_in: Path | None = None) -> str:
     not end with exit code 0, prints nothing, or does not write a file that is to be kept.
     """
     with working_copy(root) as folder:
-        done = subprocess.run(
-            entry["command"],
-            cwd=folder,
-            env=environment(),
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT,
-            check=False,
-        )
-        if done.returncode or not done.stdout.strip():
-            said = done.stderr.strip() or "it printed nothing"
-            raise RecordingFailed(f"{entry['name']}: exit code {done.returncode}: {said}")
+        for command in [*entry.get("before", []), entry["command"]]:
+            done = subprocess.run(
+                command,
+                cwd=folder,
+                env=environment(),
+                capture_output=True,
+                text=True,
+                timeout=TIMEOUT,
+                check=False,
+            )
+            if done.returncode or not done.stdout.strip():
+                said = done.stderr.strip() or "it printed nothing"
+                raise RecordingFailed(f"{entry['name']}: exit code {done.returncode}: {said}")
         for written, stored in entry.get("keep", {}).items():
             found = sorted((folder / "runs").rglob(written))
             if len(found) != 1:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 GUTTER = 9  # characters left of the curve, for the values of its limits
-LOG_RANGE = 30  # a largest value this many times the smallest one asks for a logarithmic scale
+LOG_RANGE = 100  # a largest value this many times the smallest one asks for a logarithmic scale
 LEAST_WIDTH, LEAST_HEIGHT = GUTTER + 20, 3  # below that a curve says nothing
 
 Dot = tuple[int, int]  # column and row, from the upper left corner

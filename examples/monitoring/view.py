@@ -93,8 +93,8 @@ def facts(run: RunState, history: LossHistory, width: int, ascii_only: bool) -> 
         f"{duration(run.eta_s - (run.age_s or 0))} left" if run.status == "running" and run.eta_s else None,
         last_sign(run),
     )
-    held_out_first = sorted(history.results, key=lambda name: name.startswith("train_"))
-    epoch = join(*(f"{name} {history.results[name]:.4g}" for name in held_out_first))
+    held_out = {name: value for name, value in history.results.items() if not name.startswith("train_")}
+    epoch = join(*(f"{name} {value:.4g}" for name, value in held_out.items()))
     lines = [
         str(run.folder),
         f"{run.status:<9} " + join(run.system, run.device, run.precision, pid),

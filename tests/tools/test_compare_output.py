@@ -19,6 +19,7 @@ from tools.compare_output import compare, mask
         ("commit 42e9d4d2d985", "commit e26aa3ee"),
         ("loss -0.5", "loss 0.5"),
         ("time 10:15:02", "time 9:01"),
+        ("  0.2 ⠑⠢⢄   ⠈⠒⢄", "  0.3 ⠒⢄⣀"),
     ],
 )
 def test_measurements_may_differ_when_masked(recorded, now):
@@ -38,6 +39,7 @@ def test_measurements_may_differ_when_masked(recorded, now):
         ("a\nb", "b\na", 2),
         ("a\n\nb", "a\nb", 3),
         ("saved accede", "saved decade", 1),
+        ("  0.2 ⠑⠢⢄", "  0.2", 1),
     ],
 )
 def test_nothing_else_may_differ(recorded, now, lines):

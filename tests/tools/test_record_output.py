@@ -45,6 +45,15 @@ def test_recording_stores_text_files_and_provenance(repository):
     assert json.loads(kept) == {"loss": 1}  # of this run, not of the old one
 
 
+def test_what_runs_before_is_not_recorded(repository):
+    """The second command finds what the first one left; a first one that fails is an error."""
+    first = ["python", "examples/hello.py"]
+    second = ["python", "-c", "print(open('runs/one/metrics.jsonl').read())"]
+    assert run(ENTRY | {"before": [first], "command": second}, repository) == '{"loss": 1}\n'
+    with pytest.raises(RecordingFailed, match="error: no"):
+        run(ENTRY | {"before": [["python", "examples/fails.py"]]}, repository)
+
+
 def test_commands_write_nothing_into_the_repository(repository):
     before = sorted(repository.rglob("*"))
     run(ENTRY, repository)
