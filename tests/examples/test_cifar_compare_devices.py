@@ -42,6 +42,19 @@ def test_a_wrong_gradient_is_an_error_that_names_it(wrong_device, capsys):
     assert printed.err == "error: cpu computes gradient of head.weight wrongly: train with --device cpu\n"
 
 
+def test_missing_operators_are_an_error_on_mps_only(monkeypatch, capsys):
+    comparison = compare_devices.Comparison(
+        torch.device("mps"), torch.float32, [compare_devices.Difference("loss", 0.0, 0.0, 1e-6)]
+    )
+    monkeypatch.setattr(program, "compare", lambda data, width, precision: (comparison, {"mode": 3}))
+    assert exit_with_one_line(program.main, ["--device", "cpu"]) == 0
+    assert capsys.readouterr().out.endswith("operators without an MPS kernel: mode\n")
+    monkeypatch.setattr(program, "pick_device", lambda wanted: (torch.device("mps"), "as requested"))
+    monkeypatch.setattr(program, "pick_precision", lambda wanted, device: None)
+    assert exit_with_one_line(program.main, ["--device", "mps"]) == 1
+    assert capsys.readouterr().err == "error: MPS lacks mode: train with --device cpu\n"
+
+
 def test_mistakes_are_one_line(capsys):
     for argv in (["--device", "gpu"], ["--data", "nowhere"], ["--batch"]):
         assert exit_with_one_line(program.main, argv) == 2

@@ -203,3 +203,11 @@ def test_what_cannot_be_compared_is_one_line():
         compare_devices(network(), batches(), F.cross_entropy, DEVICE, torch.float64)
     with pytest.raises(UsageError, match="no batch"):
         compare_devices(network(), [], F.cross_entropy, DEVICE)
+
+
+def test_inputs_may_be_nested_and_keep_their_whole_numbers():
+    inputs = {"image": torch.ones(2), "length": torch.tensor([3]), "scale": 2, "pair": (torch.ones(1), None)}
+    found = module.moved(inputs, torch.device("meta"), torch.float64)
+    assert found["image"].dtype == torch.float64 and found["image"].device.type == "meta"
+    assert found["length"].dtype == torch.int64 and found["scale"] == 2
+    assert found["pair"][0].dtype == torch.float64 and found["pair"][1] is None

@@ -1,6 +1,8 @@
 """The list of operators that comes with PyTorch, read without a YAML parser, and what it says about MPS."""
 
+import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 import torch
@@ -88,3 +90,13 @@ def test_mistakes_are_one_line(capsys, monkeypatch):
     monkeypatch.setattr(operator_support, "LIST", "packaged/gone.yaml")
     with pytest.raises(UsageError, match=r"has no packaged/gone\.yaml"):
         installed_list()
+
+
+@pytest.mark.skipif(torch.__version__.split("+")[0] != "2.15.0", reason="the page is about 2.15.0")
+def test_the_page_names_missing_operators_only(operators):
+    page = Path("docs/en/guides/missing-operators.md").read_text(encoding="utf-8")
+    table = page.partition("{ #replacements }")[2].partition("\n### ")[0]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    names = re.findall(r"`(\w+)`", "".join(rows))
+    assert len(names) >= 14
+    assert {name: support(name, operators) for name in names} == dict.fromkeys(names, MISSING)
