@@ -23,6 +23,10 @@ def accumulate_gradients(
     one its loss. Each part counts by its share of the samples: the sum is the gradient of the mean over all,
     also when the last part is smaller. Only one part's activations are in memory at a time.
     """
+    if len(parts) == 1:  # nothing to add up, and in a small network each operation more is noticed
+        measures = measure(parts[0])
+        scaler.scale(measures[0]).backward()
+        return measures.detach()
     samples = sum(map(count, parts))
     total = []
     for part in parts:
@@ -65,7 +69,8 @@ def update(state: TrainingState, max_norm: float | None = None) -> None:
     if state.scaler.get_scale() >= scale_before:
         for scheduler in state.schedulers:
             scheduler.step()
-    state.model.zero_grad(set_to_none=True)
+    for optimizer in state.optimizers:
+        optimizer.zero_grad()  # model.zero_grad() walks through all modules: 0.1 ms for a ResNet-18
     state.step += 1
 
 

@@ -73,8 +73,9 @@ class Training:
         self.state.progress = self.state.progress or new_progress()
         self.unread: list[torch.Tensor] = []  # measures of steps, still on the device
         self.unsaved_best: dict[str, Any] | None = None  # captured, to be written with the next checkpoint
-        self.clock = self.looked_at = time.monotonic()
-        self.save_at = self.clock + FIRST_SAVE
+        self.clock = self.looked_at = self.began = time.monotonic()
+        self.seconds_saving = 0.0
+        self.save_at = self.began + FIRST_SAVE
 
     # --8<-- [start:training_loop]
     def train(self, stop: StopSignals, bar: tqdm) -> None:
@@ -168,7 +169,7 @@ class Training:
 
     # --8<-- [start:save]
     def save_is_due(self) -> bool:
-        """Return whether the last save is so long ago that writing takes only SAVE_SHARE of the time."""
+        """Return whether one more save, as long as the last, stays within SAVE_SHARE of the time so far."""
         return time.monotonic() >= self.save_at
 
     def save(self) -> None:
@@ -180,7 +181,8 @@ class Training:
             save_checkpoint(self.run.best_checkpoint, self.unsaved_best, self.config)
             self.unsaved_best = None
         save_checkpoint(self.run.last_checkpoint, self.state.capture(), self.config, keep_previous=True)
-        now = time.monotonic()
-        self.save_at = now + (now - began) / SAVE_SHARE
+        took = time.monotonic() - began
+        self.seconds_saving += took
+        self.save_at = self.began + (self.seconds_saving + took) / SAVE_SHARE
 
     # --8<-- [end:save]

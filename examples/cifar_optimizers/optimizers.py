@@ -68,8 +68,8 @@ def muon_for_filters(model: nn.Module, lr: float, weight_decay: float) -> list[t
             matrix.grad = weight.grad.flatten(1)
 
     def return_gradients(*_: object) -> None:
-        for matrix in matrices:
-            matrix.grad = None  # otherwise zero_grad() on the model could not free it
+        for weight, matrix in zip(filters, matrices, strict=True):
+            weight.grad = matrix.grad = None  # no optimizer has the filters: none would clear their gradients
 
     muon.register_step_pre_hook(lend_gradients)
     muon.register_step_post_hook(return_gradients)
