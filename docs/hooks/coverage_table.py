@@ -10,6 +10,10 @@ HEADS = {
     "en": ("ID", "What the guide names", "What became of it", "Where"),
     "zh": ("编号", "指南里的内容", "处理方式", "位置"),
 }
+SCRIPT_HEADS = {
+    "en": ("Guide", "Its program", "What became of it", "Here"),
+    "zh": ("指南", "它的程序", "处理方式", "本手册"),
+}
 SEPARATORS = {"en": ": ", "zh": "："}
 TREATMENTS = {
     "built": {"en": "built", "zh": "已实现"},
@@ -24,6 +28,31 @@ TREATMENTS = {
 def load() -> list[dict]:
     """Return the sources in order, each with its items."""
     return yaml.safe_load(DATA.read_text(encoding="utf-8"))["sources"]
+
+
+def load_scripts() -> tuple[dict, list[dict]]:
+    """Return the titles of the guides, and the programs that they name."""
+    data = yaml.safe_load(DATA.read_text(encoding="utf-8"))
+    return data["guides"], data["scripts"]
+
+
+def render_scripts(language: str) -> str:
+    """Return the table of the guides' programs and ours. Raises KeyError for an unknown treatment."""
+    guides, scripts = load_scripts()
+    rows = ["| " + " | ".join(SCRIPT_HEADS[language]) + " |", "|---|---|---|---|"]
+    for script in scripts:
+        name = script["name"]
+        shown = name[language] if isinstance(name, dict) else f"`{name}`"
+        here = "<br>".join(f"`{path}`" for path in script["here"]) or "–"
+        guide = guides[script["guide"]][language]
+        rows.append(f"| {guide} | {shown} | {treatment_of(script, language)} | {here} |")
+    return "\n".join(rows) + "\n"
+
+
+def treatment_of(entry: dict, language: str) -> str:
+    """Return what became of an entry, with its note."""
+    note = SEPARATORS[language] + entry["note"][language] if "note" in entry else ""
+    return TREATMENTS[entry["treatment"]][language] + note
 
 
 def place(entry: dict, language: str) -> str:
@@ -43,10 +72,7 @@ def render(language: str) -> str:
         rows = ["| " + " | ".join(HEADS[language]) + " |", "|---|---|---|---|"]
         for item in source["items"]:
             where = "<br>".join(place(entry, language) for entry in item["where"]) or "–"
-            treatment = TREATMENTS[item["treatment"]][language]
-            if "note" in item:
-                treatment += SEPARATORS[language] + item["note"][language]
             number = f"<span class='item-id'>{item['id']}</span>"
-            rows.append(f"| {number} | {item['name'][language]} | {treatment} | {where} |")
+            rows.append(f"| {number} | {item['name'][language]} | {treatment_of(item, language)} | {where} |")
         parts.append("\n".join(rows) + "\n")
     return "\n".join(parts)

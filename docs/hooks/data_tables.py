@@ -26,6 +26,7 @@ MARKER = re.compile(r"^<!-- table: ([\w-]+) -->$", re.MULTILINE)
 TABLES = {
     "checkpoint-cost": checkpoint_cost.render,
     "coverage": coverage_table.render,
+    "coverage-scripts": coverage_table.render_scripts,
     "glossary": glossary_table.render,
     "releases": version_picker.render_releases,
     "version-picker": version_picker.render,

@@ -77,6 +77,24 @@ def test_the_table_shows_every_item_once(table, language):
     assert all(f"{{ #source-{source['id']} }}" in rendered for source in SOURCES)
 
 
+def test_the_programs_of_all_guides_are_mapped(table):
+    guides, scripts = table.load_scripts()
+    counts = {guide: [script["guide"] for script in scripts].count(guide) for guide in guides}
+    assert counts == {"0": 6, "1": 3, "2": 2, "3": 8, "4": 5}
+    for script in scripts:
+        assert all((ROOT / path).is_file() for path in script["here"]), script["name"]
+        assert bool(script["here"]) == (script["treatment"] in ("built", "corrected")), script["name"]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_table_of_programs(table, language):
+    _, scripts = table.load_scripts()
+    rendered = table.render_scripts(language)
+    assert len(rendered.splitlines()) == len(scripts) + 2
+    assert "| `monitor_training.py` | " in rendered
+    assert "| `examples/monitor.py` |" in rendered
+
+
 def test_an_unknown_treatment_is_an_error(table, monkeypatch):
     wrong = [SOURCES[0] | {"items": [ENTRIES[0] | {"treatment": "perhaps"}]}]
     monkeypatch.setattr(table, "load", lambda: wrong)
