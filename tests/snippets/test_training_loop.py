@@ -105,7 +105,7 @@ def test_the_best_network_is_kept_although_training_goes_on(tmp_path, clock):
 
 
 def test_saving_takes_at_most_a_hundredth_of_the_time(tmp_path, clock, monkeypatch):
-    """A step takes 1 s, a save 0.2 s: one 1 s into the run, then one in 20 s. Only the last is not budgeted."""
+    """A step takes 1 s, a save 0.2 s: one 1 s into the run, then one in 20 s. Only the last is extra."""
     task, saved_at = Line(scores=[0.0] * 250), []
     task.total_steps = 1000
     task.during = lambda: clock.__setitem__(0, clock[0] + 1)
