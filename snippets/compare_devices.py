@@ -128,9 +128,8 @@ def summarize(name: str, errors: list[float], cpu_errors: list[float], dtype: to
     """
     error = math.nan if any(map(math.isnan, errors)) else min(errors)
     cpu_error = max(cpu_errors)
-    return Difference(
-        name, error, cpu_error, allowed=max(FACTORS[dtype] * cpu_error, UNITS * torch.finfo(dtype).eps)
-    )
+    allowed = max(FACTORS[dtype] * cpu_error, UNITS * torch.finfo(dtype).eps)
+    return Difference(name, error, cpu_error, allowed)
 
 
 # --8<-- [end:difference]
