@@ -120,6 +120,15 @@ def test_a_worker_ignores_ctrl_c_and_its_errors_and_death_get_one_line():
         next(loader.batches(0, order.index(DEADLY)))
 
 
+def test_other_errors_of_a_data_set_keep_their_traceback():
+    class Broken(Augmented):
+        def __getitem__(self, index):
+            raise RuntimeError("a broken file")
+
+    with pytest.raises(RuntimeError, match=r"^a broken file$"):
+        next(EpochLoader(Broken(), BATCH_SIZE, SEED, workers=0, device=CPU).batches(0))
+
+
 def test_a_script_without_main_guard_fails(capfd):
     with pytest.raises(RuntimeError, match="exited unexpectedly"):
         runpy.run_path(str(ROOT / "snippets" / "no_main_guard.py"), run_name="__main__")
