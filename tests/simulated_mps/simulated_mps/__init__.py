@@ -1,0 +1,12 @@
+"""PyTorch's MPS device on a machine without one, to test on Linux what would run on a Mac.
+
+import simulated_mps
+simulated_mps.enable()
+torch.ones(3, device="mps")
+"""
+
+from simulated_mps.device import enable
+from simulated_mps.errors import SimulationError
+from simulated_mps.report import Report, report
+
+__all__ = ["Report", "SimulationError", "enable", "report"]

@@ -1,0 +1,64 @@
+"""Run a script on the simulated MPS device.
+
+    python -m simulated_mps [--as-torch 2.9] script.py ARGUMENTS
+
+The script runs unchanged; a report of what it did on the device follows. Exit code: the script's, or 2 when
+the device or the script cannot be used.
+"""
+
+import argparse
+import runpy
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from simulated_mps.errors import SimulationError
+
+
+def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
+    """Return the options, the script and its own arguments."""
+    parser = argparse.ArgumentParser(prog="python -m simulated_mps", description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--as-torch", metavar="RELEASE", help="use the operators of this release, such as 2.9"
+    )
+    parser.add_argument("script", help="a Python file")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script is given")
+    return parser.parse_args(argv)
+
+
+def run_script(script: Path, arguments: Sequence[str]) -> int:
+    """Run `script` as `python script ARGUMENTS` would, and return its exit code."""
+    sys.argv = [str(script), *arguments]
+    sys.path[0] = str(script.resolve().parent)
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            return end.code or 0
+        print(end.code, file=sys.stderr)
+        return 1
+    return 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the script and print the report; return the exit code."""
+    options = read_command_line(sys.argv[1:] if argv is None else argv)
+    script = Path(options.script)
+    try:
+        if not script.is_file():
+            raise SimulationError(f"there is no script {script}")
+        from simulated_mps import enable, report  # PyTorch is loaded only for a script that exists
+
+        enable(options.as_torch)
+    except SimulationError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    try:
+        return run_script(script, options.arguments)
+    finally:
+        sys.stdout.flush()
+        print("\n".join(["", *report().lines()]), file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,97 @@
+"""Compile the device once per PyTorch and keep the result."""
+
+import hashlib
+import importlib.util
+import os
+import shlex
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from types import ModuleType
+
+import torch
+from torch.utils import cpp_extension
+
+from simulated_mps.errors import SimulationError
+
+HERE = Path(__file__).parent
+SOURCES = sorted([*HERE.glob("*.cpp"), *HERE.glob("*.h")])
+NAME = "simulated_mps_device"
+SUPPORTED = ("2.13",)  # releases of PyTorch that this was compiled and tested with
+INSTALL = "pip install torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu"
+
+
+def check_pytorch() -> None:
+    """Raise SimulationError when this PyTorch cannot hold the simulated device."""
+    if torch.backends.mps.is_built():
+        raise SimulationError("this PyTorch has the real MPS; the simulated one is for machines without it")
+    if torch.version.cuda is not None or torch.version.hip is not None:
+        raise SimulationError(
+            f"PyTorch {torch.__version__} is built for CUDA or ROCm, beside which MPS cannot be; "
+            f"in an environment of its own: {INSTALL}"
+        )
+    release = ".".join(torch.__version__.split(".")[:2])
+    if release not in SUPPORTED:
+        raise SimulationError(
+            f"PyTorch {torch.__version__} is not supported, only {', '.join(SUPPORTED)}: {INSTALL}"
+        )
+
+
+def cache_folder() -> Path:
+    """Return the folder of the compiled device, which depends on sources, PyTorch, Python and compiler."""
+    parts = [torch.__version__, sys.implementation.cache_tag, os.environ.get("CXX", "c++")]
+    digest = hashlib.sha256("\0".join(parts).encode() + b"".join(path.read_bytes() for path in SOURCES))
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "simulated_mps" / digest.hexdigest()[:16]
+
+
+def compile_command(target: Path) -> list[str]:
+    """Return the command that compiles the device to `target`, an extension module."""
+    compiler = shlex.split(os.environ.get("CXX", "c++"))
+    includes = [*cpp_extension.include_paths(), sysconfig.get_path("include")]
+    return [
+        *compiler,
+        *("-std=c++20", "-O1", "-shared", "-fPIC", "-DTORCH_API_INCLUDE_EXTENSION_H"),
+        f"-DTORCH_EXTENSION_NAME={NAME}",
+        *(f"-isystem{path}" for path in includes),
+        str(HERE / "device.cpp"),
+        *("-o", str(target)),
+        *(f"-L{path}" for path in cpp_extension.library_paths()),
+        *("-lc10", "-ltorch_cpu", "-ltorch", "-ltorch_python"),
+    ]
+
+
+def compile_device(target: Path) -> None:
+    """Compile the device, which takes about half a minute, and put it at `target` when it is complete.
+
+    Raises SimulationError when there is no compiler, or when it fails.
+    """
+    print("simulated_mps: compiling the device, once", file=sys.stderr, flush=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    scratch = target.with_name(f".{target.name}.{os.getpid()}")
+    command = compile_command(scratch)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        install = "install one (Debian: apt install g++) or set CXX"
+        raise SimulationError(f"there is no C++ compiler {command[0]!r}; {install}") from None
+    if done.returncode != 0:
+        error = next((line for line in done.stderr.splitlines() if "error" in line), "no message")
+        raise SimulationError(f"{command[0]} cannot compile the simulated device: {error}")
+    scratch.replace(target)
+
+
+def load_device() -> ModuleType:
+    """Return the compiled device as a module; loading it registers the device "mps".
+
+    Raises SimulationError.
+    """
+    check_pytorch()
+    library = cache_folder() / f"{NAME}.so"
+    if not library.exists():
+        compile_device(library)
+    spec = importlib.util.spec_from_file_location(NAME, library)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

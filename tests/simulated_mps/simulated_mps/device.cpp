@@ -1,0 +1,292 @@
+// PyTorch's device "mps" on a machine without one. Every operator runs its CPU kernel on aliases of the MPS tensors'
+// memory, after it was checked that the real device would accept it.
+
+#include <ATen/EmptyTensor.h>
+#include <ATen/ops/_reshape_alias_native.h>
+#include <ATen/ops/_scaled_dot_product_attention_math.h>
+#include <ATen/ops/as_strided_native.h>
+#include <ATen/ops/convolution.h>
+#include <ATen/ops/convolution_backward.h>
+#include <ATen/ops/view_native.h>
+#include <ATen/ops/zeros_like.h>
+#include <torch/extension.h>
+#include <torch/library.h>
+
+#include "memory.h"
+#include "record.h"
+#include "runtime.h"
+
+namespace simulated_mps {
+namespace {
+
+using at::Tensor;
+using c10::DispatchKey;
+using c10::DispatchKeySet;
+using c10::IntArrayRef;
+using c10::IValue;
+using torch::jit::Stack;
+
+// ---- Arguments and results of any operator ---------------------------------------------------------------------------
+
+class Call {
+ public:
+  explicit Call(const c10::OperatorHandle& op) : op_(op) {}
+
+  void run(Stack* stack) {
+    const auto& arguments = op_.schema().arguments();
+    const auto first = stack->size() - arguments.size();
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      auto& value = (*stack)[first + i];
+      value = value.isNone() && arguments[i].name() == "generator" ? cpu_generator(default_generator()) : to_cpu(value);
+    }
+    TORCH_CHECK(
+        !mixed_,
+        "Expected all tensors to be on the same device, but found at least two devices, mps:0 and cpu!");
+    op_.redispatchBoxed(DispatchKeySet(DispatchKey::CPU), stack);
+    aliases_.follow();
+    for (auto i = stack->size() - op_.schema().returns().size(); i < stack->size(); ++i)
+      (*stack)[i] = to_mps((*stack)[i]);
+  }
+
+ private:
+  Tensor to_cpu(const Tensor& tensor) {
+    if (!tensor.defined()) return tensor;
+    if (tensor.is_mps()) return aliases_.to_cpu(tensor);
+    mixed_ = mixed_ || tensor.dim() > 0;  // numbers on the CPU are welcome everywhere
+    return tensor;
+  }
+
+  IValue to_cpu(const IValue& value) {
+    if (value.isTensor()) return to_cpu(value.toTensor());
+    if (value.isTensorList()) {
+      c10::List<Tensor> list;
+      for (const Tensor& tensor : value.toTensorVector()) list.push_back(to_cpu(tensor));
+      return list;
+    }
+    if (value.isOptionalTensorList()) return indices_to_cpu(value.toOptionalTensorVector());
+    if (value.isDevice()) return c10::Device(c10::kCPU);
+    if (value.isGenerator()) return cpu_generator(value.toGenerator());
+    return value;
+  }
+
+  // x[indices]: indices may be on the CPU on every device.
+  IValue indices_to_cpu(const std::vector<std::optional<Tensor>>& indices) {
+    c10::List<std::optional<Tensor>> list;
+    for (const auto& index : indices) {
+      const bool ours = index.has_value() && index->defined() && index->is_mps();
+      list.push_back(ours ? std::optional<Tensor>(aliases_.to_cpu(*index)) : index);
+    }
+    return list;
+  }
+
+  static IValue cpu_generator(const at::Generator& generator) {
+    TORCH_CHECK(
+        generator.device().is_mps(), "Expected a 'mps' device type for generator but found '", generator.device().type(),
+        "'");
+    return at::Generator(static_cast<Generator*>(generator.unsafeGetGeneratorImpl())->inner);
+  }
+
+  IValue to_mps(const IValue& value) {
+    if (value.isTensor()) return aliases_.to_mps(value.toTensor());
+    if (!value.isTensorList()) return value;
+    c10::List<Tensor> list;
+    for (const Tensor& tensor : value.toTensorVector()) list.push_back(aliases_.to_mps(tensor));
+    return list;
+  }
+
+  const c10::OperatorHandle& op_;
+  Aliases aliases_;
+  bool mixed_ = false;
+};
+
+void any_operator(const c10::OperatorHandle& op, Stack* stack) {
+  admit(record().find(op));
+  Call(op).run(stack);
+}
+
+// ---- New tensors, views, copies --------------------------------------------------------------------------------------
+
+c10::ScalarType accepted(std::optional<c10::ScalarType> dtype) {
+  const auto type = c10::dtype_or_default(dtype);
+  if (type == c10::kDouble || type == c10::kComplexDouble) record().note("refused " + std::string(c10::toString(type)));
+  TORCH_CHECK_TYPE(
+      type != c10::kDouble,
+      "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64. "
+      "Please use float32 instead.");
+  TORCH_CHECK_TYPE(
+      type != c10::kComplexDouble, "Trying to convert ", type,
+      " to the MPS backend but it does not have support for that dtype.");
+  return type;
+}
+
+Tensor empty(
+    IntArrayRef size, std::optional<c10::ScalarType> dtype, std::optional<c10::Layout>, std::optional<c10::Device>,
+    std::optional<bool>, std::optional<c10::MemoryFormat> format) {
+  return at::detail::empty_generic(size, &allocator(), DispatchKeySet(DispatchKey::MPS), accepted(dtype), format);
+}
+
+Tensor empty_strided(
+    IntArrayRef size, IntArrayRef stride, std::optional<c10::ScalarType> dtype, std::optional<c10::Layout>,
+    std::optional<c10::Device>, std::optional<bool>) {
+  return at::detail::empty_strided_generic(
+      size, stride, &allocator(), DispatchKeySet(DispatchKey::MPS), accepted(dtype));
+}
+
+Tensor& copy_(Tensor& self, const Tensor& source, bool) {
+  if (self.is_mps() != source.is_mps()) record().note(self.is_mps() ? "cpu to mps" : "mps to cpu");
+  Aliases aliases;
+  const auto on_cpu = [&](const Tensor& tensor) { return tensor.is_mps() ? aliases.to_cpu(tensor) : tensor; };
+  on_cpu(self).copy_(on_cpu(source));
+  return self;
+}
+
+Tensor copy_from(const Tensor& self, const Tensor& target, bool non_blocking) {
+  auto result = target;
+  return copy_(result, self, non_blocking);
+}
+
+c10::Scalar local_scalar(const Tensor& self) {
+  record().note("item");
+  Aliases aliases;
+  return aliases.to_cpu(self).item();
+}
+
+// A storage cannot be passed to a CPU kernel as an alias, so the four forms of set_ are written out.
+Tensor& set_storage(Tensor& self, c10::Storage storage, int64_t offset, IntArrayRef size, IntArrayRef stride) {
+  TORCH_CHECK(
+      storage.device().is_mps(), "Attempted to set the storage of a tensor on device \"mps:0\" to a storage on "
+      "different device \"", storage.device(), "\".  This is no longer allowed; the devices must match.");
+  auto* impl = self.unsafeGetTensorImpl();
+  impl->set_storage_keep_dtype(std::move(storage));
+  if (stride.empty() && !size.empty()) {
+    impl->set_storage_offset(offset);
+    impl->set_sizes_contiguous(size);
+  } else {
+    impl->set_sizes_and_strides(size, stride, offset);
+  }
+  return self;
+}
+
+Tensor& set_whole_storage(Tensor& self, c10::Storage storage) {
+  const auto size = static_cast<int64_t>(storage.nbytes() / self.itemsize());
+  return set_storage(self, std::move(storage), 0, {size}, {1});
+}
+
+Tensor& set_tensor(Tensor& self, const Tensor& source) {
+  return set_storage(self, source.storage(), source.storage_offset(), source.sizes(), source.strides());
+}
+
+Tensor& set_empty(Tensor& self) {
+  return set_storage(self, c10::Storage(c10::Storage::use_byte_size_t(), 0, &allocator(), true), 0, {0}, {1});
+}
+
+// ---- Operators for which PyTorch chooses by device ---------------------------------------------------------------------
+
+Tensor convolution(
+    const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride,
+    IntArrayRef padding, IntArrayRef dilation, bool transposed, IntArrayRef output_padding, int64_t groups) {
+  static auto& op = record().find("aten::_mps_convolution");
+  admit(op);
+  Aliases aliases;
+  std::optional<Tensor> cpu_bias;
+  if (bias.has_value() && bias->defined()) cpu_bias = aliases.to_cpu(*bias);
+  return aliases.to_mps(at::convolution(
+      aliases.to_cpu(input), aliases.to_cpu(weight), cpu_bias, stride, padding, dilation, transposed, output_padding,
+      groups));
+}
+
+std::tuple<Tensor, Tensor, Tensor> convolution_backward(
+    const Tensor& gradient, const Tensor& input, const Tensor& weight, IntArrayRef stride, IntArrayRef padding,
+    IntArrayRef dilation, bool transposed, IntArrayRef output_padding, int64_t groups, std::array<bool, 3> mask) {
+  static auto& op = record().find("aten::mps_convolution_backward");
+  admit(op);
+  Aliases aliases;
+  const std::vector<int64_t> bias_size{gradient.size(1)};
+  auto [for_input, for_weight, for_bias] = at::convolution_backward(
+      aliases.to_cpu(gradient), aliases.to_cpu(input), aliases.to_cpu(weight), bias_size, stride, padding, dilation,
+      transposed, output_padding, groups, mask);
+  return {aliases.to_mps(for_input), aliases.to_mps(for_weight), aliases.to_mps(for_bias)};
+}
+
+// The table of attention kernels has no place for MPS in this build. The real device, too, takes the composite form
+// whenever a gradient or dropout is needed.
+Tensor attention(
+    const Tensor& query, const Tensor& key, const Tensor& value, const std::optional<Tensor>& mask, double dropout,
+    bool causal, std::optional<double> scale, bool grouped) {
+  const bool trains = at::GradMode::is_enabled() && (query.requires_grad() || key.requires_grad() || value.requires_grad());
+  record().note(trains ? "attention with gradients" : "attention without gradients");
+  std::optional<Tensor> bias = mask;
+  if (mask.has_value() && mask->dtype() == at::kBool)
+    bias = at::zeros_like(*mask, query.options())
+               .masked_fill_(mask->logical_not(), -std::numeric_limits<double>::infinity());
+  return std::get<0>(at::_scaled_dot_product_attention_math(
+      query, key, value, bias, dropout, causal, std::nullopt, scale, grouped));
+}
+
+TORCH_LIBRARY_IMPL(_, MPS, m) {
+  m.fallback(torch::CppFunction::makeFromBoxedFunction<&any_operator>());
+}
+
+TORCH_LIBRARY_IMPL(aten, MPS, m) {
+  m.impl("empty.memory_format", empty);
+  m.impl("empty_strided", empty_strided);
+  m.impl("as_strided", at::native::as_strided_tensorimpl);
+  m.impl("view", at::native::view);
+  m.impl("_reshape_alias", at::native::_reshape_alias);
+  m.impl("copy_", copy_);
+  m.impl("_copy_from", copy_from);
+  m.impl("_local_scalar_dense", local_scalar);
+  m.impl("set_.source_Storage_storage_offset", set_storage);
+  m.impl("set_.source_Storage", set_whole_storage);
+  m.impl("set_.source_Tensor", set_tensor);
+  m.impl("set_", set_empty);
+  m.impl("convolution_overrideable", convolution);
+  m.impl("convolution_backward_overrideable", convolution_backward);
+  m.impl("scaled_dot_product_attention", attention);
+}
+
+TORCH_LIBRARY_IMPL(aten, AutogradMPS, m) {
+  m.impl("scaled_dot_product_attention", attention);
+}
+
+C10_REGISTER_GUARD_IMPL(MPS, Guard)
+
+struct RegisterAllocator {
+  RegisterAllocator() { c10::SetAllocator(c10::kMPS, &allocator()); }
+} register_allocator;
+
+}  // namespace
+}  // namespace simulated_mps
+
+namespace at {
+C10_REGISTER_TYPED_CLASS(MPSHooksRegistry, "MPSHooks", simulated_mps::Hooks)
+}
+
+// ---- What Python sees ----------------------------------------------------------------------------------------------------
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+  using namespace simulated_mps;
+  m.def("set_rules", [](const std::vector<std::string>& kernels, const std::vector<std::string>& always_on_cpu,
+                        bool fallback, const std::string& commit) {
+    auto& rules = record();
+    rules.kernels = {kernels.begin(), kernels.end()};
+    rules.always_on_cpu = {always_on_cpu.begin(), always_on_cpu.end()};
+    rules.fallback = fallback;
+    rules.commit = commit;
+  });
+  m.def("operators", [] {  // name → (verdict, calls)
+    auto& rules = record();
+    const std::lock_guard<std::mutex> lock(rules.mutex);
+    std::map<std::string, std::pair<int, int64_t>> result;
+    for (const auto& [name, op] : rules.operators) result[name] = {static_cast<int>(op->verdict), op->calls.load()};
+    return result;
+  });
+  m.def("events", [] {
+    auto& rules = record();
+    const std::lock_guard<std::mutex> lock(rules.mutex);
+    return rules.events;
+  });
+  m.def("allocated", [] { return record().allocated.load(); });
+  m.def("peak", [] { return record().peak.load(); });
+  m.def("default_generator", [] { return default_generator(); });
+}

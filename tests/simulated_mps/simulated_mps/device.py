@@ -1,0 +1,86 @@
+"""Switch the simulated device on: its rules, and the Python side of PyTorch that builds without MPS lack."""
+
+import atexit
+import os
+import time
+from types import ModuleType
+
+import torch
+
+from simulated_mps.build import load_device
+from simulated_mps.kernels import installed_kernels, kernels_of, table
+
+# Run on the CPU whatever the variable says: read in the machine code of 2.14.1 and 2.15.0.
+ALWAYS_ON_CPU = {"embedding_renorm_"}
+GIGABYTE = 1 << 30
+RECOMMENDED_MAX_MEMORY = 11 * GIGABYTE  # about what a Mac with 16 GB reports
+
+loaded: ModuleType | None = None
+release: str | None = None
+
+
+def enable(as_torch: str | None = None) -> None:
+    """Give PyTorch the device "mps", with the operators of release `as_torch` ("2.9"), else of its own.
+
+    Once per process, before a tensor or module is moved. PYTORCH_ENABLE_MPS_FALLBACK is read here. Raises
+    SimulationError when this PyTorch cannot hold the device, and for a release without a table.
+    """
+    global loaded, release
+    kernels = kernels_of(as_torch) if as_torch else installed_kernels()
+    if loaded is None:
+        end_quietly()
+        loaded = load_device()
+        complete_python(loaded)
+    release = as_torch or ".".join(torch.__version__.split(".")[:2])
+    commit = table()["releases"].get(release, {}).get("commit", "unknown")
+    loaded.set_rules(
+        sorted(f"aten::{name}" for name in kernels),
+        sorted(f"aten::{name}" for name in ALWAYS_ON_CPU),
+        fallback_is_on(),
+        commit,
+    )
+
+
+def fallback_is_on() -> bool:
+    """Return whether the variable is set as releases since 2.8 read it: to anything but exactly 0."""
+    return os.environ.get("PYTORCH_ENABLE_MPS_FALLBACK", "0") != "0"
+
+
+def end_quietly() -> None:
+    """Keep the thread that runs backward passes on the device from aborting the process at its end.
+
+    Before Python 3.12, a thread that wants the interpreter while this one ends is killed in a way that C++ takes
+    for a defect. So the last backward pass gets a moment to finish, and no thread is told to end.
+    """
+    atexit.register(time.sleep, 0.05)  # seconds; the interpreter is free meanwhile
+    os.environ.setdefault("TORCH_AUTOGRAD_SHUTDOWN_WAIT_LIMIT", "0")
+
+
+def complete_python(device: ModuleType) -> None:
+    """Fill in what torch._C has only in builds with MPS; let PyTorch ask again whether there is one."""
+    functions = {
+        "_mps_is_available": lambda: True,
+        "_mps_is_on_macos_or_newer": lambda major, minor: True,
+        "_mps_is_in_bad_fork": lambda: False,
+        "_mps_deviceSynchronize": lambda: None,
+        "_mps_emptyCache": lambda: None,
+        "_mps_setMemoryFraction": lambda fraction: None,
+        "_mps_currentAllocatedMemory": device.allocated,
+        "_mps_driverAllocatedMemory": device.allocated,
+        "_mps_recommendedMaxMemory": lambda: RECOMMENDED_MAX_MEMORY,
+        "_mps_get_default_generator": device.default_generator,
+        "_mps_get_name": lambda: "simulated",
+        "_mps_get_core_count": lambda: 0,
+    }
+    for name, function in functions.items():
+        setattr(torch._C, name, function)
+    torch._C._has_mps = True
+    torch.storage._StorageBase.mps = storage_to_mps
+    for asked_before in (torch.backends.mps.is_available, torch.backends.mps.is_macos_or_newer):
+        asked_before.cache_clear()
+
+
+def storage_to_mps(storage: torch.UntypedStorage) -> torch.UntypedStorage:
+    """Return a copy of `storage` on the device; loading a checkpoint asks for it."""
+    content = torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
+    return content.to("mps").untyped_storage()

@@ -1,0 +1,44 @@
+"""Which operators have an MPS kernel in which release of PyTorch."""
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+
+from simulated_mps.errors import SimulationError
+from simulated_mps.native_functions import read_marks
+
+TABLE = Path(__file__).with_name("kernels.json")  # written by make_kernels.py from the macOS wheels
+
+
+def table() -> dict:
+    """Return the table: "releases", and for every operator of "kernels" the releases that have its kernel."""
+    return json.loads(TABLE.read_text(encoding="utf-8"))
+
+
+def releases() -> list[str]:
+    """Return the releases that can be simulated, such as "2.13", the oldest first."""
+    return list(table()["releases"])
+
+
+def kernels_of(release: str) -> set[str]:
+    """Return the operators ("add.Tensor") that run on MPS in `release`, by a kernel or composed of others.
+
+    Raises SimulationError for a release without a table.
+    """
+    content = table()
+    known = list(content["releases"])
+    if release not in known:
+        raise SimulationError(f"--as-torch {release}: there are tables for {', '.join(known)}")
+    position = known.index(release)
+    return {name for name, marks in content["kernels"].items() if marks[position] != "-"}
+
+
+def installed_kernels() -> set[str]:
+    """Return those of the installed PyTorch, whose list comes with it. Raises SimulationError."""
+    torchgen = find_spec("torchgen")
+    path = Path(torchgen.origin).parent / "packaged/ATen/native/native_functions.yaml" if torchgen else None
+    if path is None or not path.is_file():
+        raise SimulationError(
+            "this PyTorch has no torchgen/packaged/ATen/native/native_functions.yaml; use pip's"
+        )
+    return {name for name, mark in read_marks(path).items() if mark != "-"}

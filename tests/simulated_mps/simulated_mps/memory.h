@@ -1,0 +1,138 @@
+// Memory of the simulated device: ordinary memory, counted and labelled "mps".
+//
+// An alias shows one memory as a CPU tensor and as an MPS tensor, so that CPU kernels work on MPS tensors without a
+// copy. It lives as long as one operator call.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/Allocator.h>
+#include <c10/core/StorageImpl.h>
+#include <c10/core/impl/alloc_cpu.h>
+#include <c10/util/SmallVector.h>
+
+#include "record.h"
+
+namespace simulated_mps {
+
+using StoragePtr = c10::intrusive_ptr<c10::StorageImpl>;
+const c10::Device kDevice(c10::kMPS, 0);
+
+struct Block {
+  void* own;  // memory that we allocated, or null
+  StoragePtr adopted;  // otherwise the storage of the CPU kernel that did
+  int64_t bytes;
+};
+
+inline void release(void* context) {
+  auto* block = static_cast<Block*>(context);
+  record().allocated -= block->bytes;
+  if (block->own != nullptr) c10::free_cpu(block->own);
+  delete block;
+}
+
+struct CountingAllocator final : c10::Allocator {
+  c10::DataPtr allocate(size_t bytes) override {
+    void* data = bytes == 0 ? nullptr : c10::alloc_cpu(bytes);
+    record().allocate(static_cast<int64_t>(bytes));
+    return {data, new Block{data, {}, static_cast<int64_t>(bytes)}, &release, kDevice};
+  }
+  void copy_data(void* target, const void* source, size_t bytes) const override {
+    default_copy_data(target, source, bytes);
+  }
+};
+
+inline CountingAllocator& allocator() {
+  static auto* instance = new CountingAllocator;
+  return *instance;
+}
+
+// Take over memory that a CPU kernel allocated.
+inline c10::DataPtr adopt(const StoragePtr& storage) {
+  const auto bytes = static_cast<int64_t>(storage->nbytes());
+  record().allocate(bytes);
+  return {storage->mutable_data(), new Block{nullptr, storage, bytes}, &release, kDevice};
+}
+
+class Aliases {
+ public:
+  // Return a CPU tensor over the memory of `tensor`. Twice the same tensor gives twice the same alias.
+  at::Tensor to_cpu(const at::Tensor& tensor) {
+    for (const auto& pair : tensors_)
+      if (pair.original.is_same(tensor)) return pair.alias;
+    auto alias = view(cpu_storage(tensor), tensor, c10::DispatchKey::CPU);
+    if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) alias.unsafeGetTensorImpl()->set_wrapped_number(true);
+    tensors_.push_back(TensorPair{tensor, alias});
+    return alias;
+  }
+
+  // Return the MPS tensor that `tensor` is the alias of, or a view of one, or a new one that takes over its memory.
+  at::Tensor to_mps(const at::Tensor& tensor) {
+    if (!tensor.defined() || !tensor.is_cpu()) return tensor;
+    for (const auto& pair : tensors_)
+      if (pair.alias.is_same(tensor)) return pair.original;
+    return view(mps_storage(tensor), tensor, c10::DispatchKey::MPS);
+  }
+
+  // After a kernel that resized what it was given, let the MPS tensors follow.
+  void follow() {
+    for (auto& pair : storages_) {
+      if (pair.alias->data() == pair.original->data() && pair.alias->nbytes() == pair.original->nbytes()) continue;
+      pair.original->set_data_ptr_noswap(adopt(pair.alias));
+      pair.original->set_nbytes(pair.alias->nbytes());
+    }
+    for (auto& pair : tensors_) {
+      auto* impl = pair.original.unsafeGetTensorImpl();
+      const auto& alias = pair.alias;
+      if (impl->sizes() != alias.sizes() || impl->strides() != alias.strides() ||
+          impl->storage_offset() != alias.storage_offset())
+        impl->set_sizes_and_strides(alias.sizes(), alias.strides(), alias.storage_offset());
+    }
+  }
+
+ private:
+  struct StoragePair {
+    StoragePtr original, alias;
+  };
+  struct TensorPair {
+    at::Tensor original, alias;
+  };
+
+  static at::Tensor view(const StoragePtr& storage, const at::Tensor& like, c10::DispatchKey key) {
+    auto result = at::detail::make_tensor<c10::TensorImpl>(
+        c10::Storage(storage), c10::DispatchKeySet(key), like.dtype());
+    result.unsafeGetTensorImpl()->set_sizes_and_strides(like.sizes(), like.strides(), like.storage_offset());
+    if (like.is_conj()) result._set_conj(true);
+    if (like.is_neg()) result._set_neg(true);
+    return result;
+  }
+
+  static StoragePtr storage_of(const at::Tensor& tensor) {
+    return StoragePtr::reclaim_copy(tensor.storage().unsafeGetStorageImpl());
+  }
+
+  StoragePtr cpu_storage(const at::Tensor& tensor) {
+    auto original = storage_of(tensor);
+    for (const auto& pair : storages_)
+      if (pair.original == original) return pair.alias;
+    auto alias = c10::make_intrusive<c10::StorageImpl>(
+        c10::StorageImpl::use_byte_size_t(), original->nbytes(),
+        c10::DataPtr(original->mutable_data(), c10::Device(c10::kCPU)), c10::GetAllocator(c10::kCPU), true);
+    storages_.push_back(StoragePair{original, alias});
+    return alias;
+  }
+
+  StoragePtr mps_storage(const at::Tensor& tensor) {
+    auto alias = storage_of(tensor);
+    for (const auto& pair : storages_)
+      if (pair.alias == alias) return pair.original;
+    auto original = c10::make_intrusive<c10::StorageImpl>(
+        c10::StorageImpl::use_byte_size_t(), alias->nbytes(), adopt(alias), &allocator(), true);
+    storages_.push_back(StoragePair{original, alias});
+    return original;
+  }
+
+  c10::SmallVector<StoragePair, 8> storages_;
+  c10::SmallVector<TensorPair, 8> tensors_;
+};
+
+}  // namespace simulated_mps

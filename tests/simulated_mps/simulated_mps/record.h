@@ -1,0 +1,94 @@
+// What a program did on the simulated device, and which operators it may use there.
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/util/Exception.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace simulated_mps {
+
+// How often an operator reached the device, and what became of it there.
+struct Operator {
+  enum class Verdict { has_kernel, falls_back, missing };
+
+  std::string name;
+  Verdict verdict;
+  std::atomic<int64_t> calls{0};
+
+  Operator(std::string name, Verdict verdict) : name(std::move(name)), verdict(verdict) {}
+};
+
+struct Record {
+  std::mutex mutex;
+  std::unordered_set<std::string> kernels;  // operators with a kernel in the chosen release
+  std::unordered_set<std::string> always_on_cpu;  // hard-wired to the CPU there, whatever the variable says
+  bool fallback = false;  // PYTORCH_ENABLE_MPS_FALLBACK
+  std::string commit;  // of the real device's error text
+  std::unordered_map<std::string, std::unique_ptr<Operator>> operators;
+  std::map<std::string, int64_t> events;  // transfers, refused types, attention
+  std::atomic<int64_t> allocated{0}, peak{0};  // bytes
+
+  // Operators are looked up by the address of their schema, which never changes: names are slow to make.
+  Operator& find(const c10::OperatorHandle& handle) {
+    static thread_local std::unordered_map<const void*, Operator*> known;
+    auto*& found = known[&handle.schema()];
+    if (found == nullptr) found = &find(c10::toString(handle.operator_name()));
+    return *found;
+  }
+
+  Operator& find(const std::string& name) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    auto& found = operators[name];
+    if (found == nullptr) found = std::make_unique<Operator>(name, judge(name));
+    return *found;
+  }
+
+  void note(const std::string& event) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    ++events[event];
+  }
+
+  void allocate(int64_t bytes) {
+    const auto now = allocated += bytes;
+    auto before = peak.load();
+    while (before < now && !peak.compare_exchange_weak(before, now)) {
+    }
+  }
+
+ private:
+  Operator::Verdict judge(const std::string& name) const {
+    if (kernels.count(name) != 0) return Operator::Verdict::has_kernel;
+    const bool on_cpu = fallback || always_on_cpu.count(name) != 0;
+    return on_cpu ? Operator::Verdict::falls_back : Operator::Verdict::missing;
+  }
+};
+
+inline Record& record() {
+  static auto* instance = new Record;  // never destroyed: tensors may outlive everything else
+  return *instance;
+}
+
+// Count a call, and treat it as the real device does: texts of aten/src/ATen/mps/MPSFallback.mm.
+inline void admit(Operator& op) {
+  ++op.calls;
+  if (op.verdict == Operator::Verdict::falls_back)
+    TORCH_WARN_ONCE(
+        "The operator '", op.name, "' is not currently supported on the MPS backend and will fall back to run on the "
+        "CPU. This may have performance implications.");
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      op.verdict != Operator::Verdict::missing, "The operator '", op.name,
+      "' is not currently implemented for the MPS device. If you want this op to be considered for addition please "
+      "comment on https://github.com/pytorch/pytorch/issues/141287 and mention use-case, that resulted in missing op "
+      "as well as commit hash ", record().commit,
+      ". As a temporary fix, you can set the environment variable `PYTORCH_ENABLE_MPS_FALLBACK=1` to use the CPU as "
+      "a fallback for this op. WARNING: this will be slower than running natively on MPS.");
+}
+
+}  // namespace simulated_mps

@@ -1,0 +1,107 @@
+"""The command, the report and the pytest plugin, as their users meet them."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import sys
+import torch
+
+print("arguments", sys.argv[1:])
+layer = torch.nn.Linear(4, 3).to("mps")
+scores = layer(torch.ones(2, 4, device="mps"))
+print(scores.sum().item() > 0, scores.cpu().shape)
+query = torch.randn(1, 2, 5, 4, device="mps", requires_grad=True)
+torch.nn.functional.scaled_dot_product_attention(query, query, query).sum().backward()
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Return a function that runs a script, given as text, under the command."""
+
+    def call(text, *words, before=(), **variables):
+        script = tmp_path / "script.py"
+        script.write_text(text)
+        command = [sys.executable, "-m", "simulated_mps", *before, str(script), *words]
+        environment = {**os.environ, **variables}
+        return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+
+    return call
+
+
+def test_a_script_runs_unchanged_and_a_report_follows(run):
+    done = run(SCRIPT, "--epochs", "2")
+    assert done.returncode == 0, done.stderr
+    assert "arguments ['--epochs', '2']" in done.stdout
+    assert "simulated MPS, operators of PyTorch 2.13" in done.stderr
+    assert "waits for one number (.item(), float(), if tensor): 1" in done.stderr
+    assert "copies from MPS to the CPU: 1" in done.stderr
+    assert "attention with gradients, on MPS without a fast kernel: 1" in done.stderr
+    assert "MISSING" not in done.stderr
+
+
+def test_missing_operators_end_the_script_and_stand_in_the_report(run):
+    done = run("import torch\ntorch.linalg.eig(torch.eye(2, device='mps'))")
+    assert done.returncode == 1
+    assert "NotImplementedError: The operator 'aten::linalg_eig' is not currently implemented" in done.stderr
+    assert "MISSING      aten::linalg_eig (1 calls)" in done.stderr
+
+
+def test_the_fallback_variable_counts_instead(run):
+    text = "import torch\nfor _ in range(3): print(torch.linalg.eig(torch.eye(2, device='mps'))[0].device)"
+    done = run(text, PYTORCH_ENABLE_MPS_FALLBACK="1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["mps:0"] * 3
+    assert done.stderr.count("will fall back to run on the CPU") == 1  # one warning per process
+    assert "fell back    aten::linalg_eig (3 calls)" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("release", "runs"), [("2.9", False), ("2.12", False), ("2.13", True), ("2.15", True)]
+)
+def test_another_release_has_other_operators(run, release, runs):
+    """The gradient of cdist got its kernel in 2.13."""
+    points = "torch.ones(2, 3, device='mps', requires_grad=True)"
+    done = run(
+        f"import torch\ntorch.cdist({points}, {points}).sum().backward()", before=["--as-torch", release]
+    )
+    assert f"operators of PyTorch {release}" in done.stderr
+    assert (done.returncode == 0) == runs
+    assert ("MISSING      aten::_cdist_backward (1 calls)" in done.stderr) == (not runs)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["missing.py"], "error: there is no script missing.py"),
+        (["--as-torch", "1.7", __file__], "error: --as-torch 1.7: there are tables for 2.9, 2.10, 2.11"),
+    ],
+)
+def test_mistakes_get_one_line(words, message):
+    command = [sys.executable, "-m", "simulated_mps", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith(message)
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(("end", "code"), [("sys.exit(3)", 3), ("sys.exit()", 0), ("sys.exit('no')", 1)])
+def test_the_exit_code_is_the_scripts(run, end, code):
+    assert run(f"import sys\n{end}").returncode == code
+
+
+def test_the_plugin(tmp_path):
+    test = "import torch\ndef test_sum():\n    assert torch.ones(3, device='mps').sum() == 3\n"
+    (tmp_path / "test_it.py").write_text(test)
+    command = [sys.executable, "-m", "pytest", "-p", "simulated_mps.pytest_plugin", "-p", "no:cacheprovider"]
+    with_it = subprocess.run(
+        [*command, "--simulated-mps"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert with_it.returncode == 0, with_it.stdout
+    assert "simulated MPS, operators of PyTorch 2.13" in with_it.stdout
+    without = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert without.returncode == 1
