@@ -24,7 +24,7 @@ def compile_or_eager(
     """Return the compiled network, or `module` itself, and one sentence that says which and why.
 
     `warm_up(network)` returns the mean loss of one batch, of the shape and in the precision of the training,
-    computed with `network`; the backward pass is made here. It is called five times, the last two compiled.
+    computed with `network`; the backward pass is made here. It is called six times, the last two compiled.
     Afterwards gradients are cleared, and weights, buffers and random states are as before.
 
     Save and evaluate `module`: its parameters are those of the compiled network. Another shape, precision or
@@ -35,12 +35,14 @@ def compile_or_eager(
     if obstacle is not None:
         return module, f"not compiled: {obstacle}"
     dtype = coarsest_format(module, warm_up)
-    expected, eager_seconds = one_pass(module, module, warm_up, dtype)
-    if not all_finite(expected):
+    plain, eager_seconds = one_pass(module, module, warm_up, dtype)
+    if not all_finite(plain):
         return module, "not compiled: loss or gradients are NaN or infinite even without compiling"
-    with shaken(module, dtype):
-        from_shaken, _ = one_pass(module, module, warm_up, dtype)
     try:
+        with dropout_as_compiled():
+            expected, _ = one_pass(module, module, warm_up, dtype)
+            with shaken(module, dtype):
+                from_shaken, _ = one_pass(module, module, warm_up, dtype)
         with raising_failures():
             before = graphs_so_far()
             network = torch.compile(module, backend=backend, options=options_for(backend))
@@ -123,8 +125,18 @@ def coarsest_format(module: nn.Module, warm_up: WarmUp) -> torch.dtype:
     return max(dtypes, key=lambda dtype: torch.finfo(dtype).eps)
 
 
+def dropout_as_compiled() -> contextlib.AbstractContextManager:
+    """Return a context in which dropout calls `native_dropout`, as compiled networks do.
+
+    Otherwise it may call another operator, which draws other numbers from the same seed.
+    """
+    from torch._dispatch.python import enable_python_dispatcher
+
+    return enable_python_dispatcher()
+
+
 def options_for(backend: str | Callable) -> dict[str, Any] | None:
-    """Return what Inductor needs to draw the random numbers of dropout as PyTorch does without it."""
+    """Return what keeps Inductor from a random generator of its own."""
     return {"fallback_random": True} if backend == "inductor" else None
 
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import nn
 from torch.torch_version import TorchVersion
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from examples.cifar_optimizers.model import ResNet18
 from snippets import compile_safely as module
@@ -191,6 +192,24 @@ def test_the_trial_computes_in_the_precision_of_the_training(model, name):
         assert network(IMAGES).dtype == precision.dtype
     network, note = compile_or_eager(Classifier(), in_precision, doubling_outputs)
     assert "wrong values" in note
+
+
+def test_the_pass_to_compare_with_calls_the_dropout_of_compiled_networks():
+    class Calls(TorchDispatchMode):
+        def __init__(self):
+            super().__init__()
+            self.names = set()
+
+        def __torch_dispatch__(self, operator, types, args=(), kwargs=None):
+            self.names.add(operator.overloadpacket.__name__)
+            return operator(*args, **(kwargs or {}))
+
+    with Calls() as usual:
+        nn.functional.dropout(IMAGES, 0.5)
+    with module.dropout_as_compiled(), Calls() as compared:
+        nn.functional.dropout(IMAGES, 0.5)
+    assert "native_dropout" not in usual.names
+    assert "native_dropout" in compared.names
 
 
 def test_what_fails_without_compiling_is_raised(model):
