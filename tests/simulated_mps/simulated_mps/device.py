@@ -49,8 +49,8 @@ def fallback_is_on() -> bool:
 def end_quietly() -> None:
     """Keep the thread that runs backward passes on the device from aborting the process at its end.
 
-    Before Python 3.12, a thread that wants the interpreter while it ends is killed in a way that C++ takes for
-    a defect. So the last backward pass gets a moment to finish, and no thread is told to end.
+    Before Python 3.12, a thread that wants the interpreter while it ends is killed in a way that C++ takes
+    for a defect. So the last backward pass gets a moment to finish, and no thread is told to end.
     """
     atexit.register(time.sleep, 0.05)  # seconds; the interpreter is free meanwhile
     os.environ.setdefault("TORCH_AUTOGRAD_SHUTDOWN_WAIT_LIMIT", "0")
