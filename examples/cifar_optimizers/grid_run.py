@@ -1,0 +1,92 @@
+"""One run of a grid: a process of its own, and what its folder says about it afterwards."""
+
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from examples.cifar_optimizers.options import read_command_line, resolve
+from snippets.errors import UsageError
+from snippets.resume import check_same_options, status_of
+from snippets.run_folder import read_json
+from snippets.stop_signals import StopSignals
+
+TRAIN = Path(__file__).with_name("train.py")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A combination of optimizer and seed; `words` are the options of train.py that all runs share."""
+
+    optimizer: str
+    seed: int
+    folder: Path
+    words: tuple[str, ...]
+
+    @property
+    def options(self) -> list[str]:
+        """Return the options of train.py that decide what is trained."""
+        return [*self.words, "--optimizer", self.optimizer, "--seed", str(self.seed)]
+
+    @property
+    def finished(self) -> bool:
+        """Return whether the run has come to its end."""
+        return status_of(self.folder) == "finished"
+
+    def check(self) -> None:
+        """Raise UsageError for wrong options, or when the folder holds a run with others."""
+        wanted = resolve(read_command_line(self.options))
+        config = read_json(self.folder / "config.json") or {}
+        if isinstance(config.get("options"), dict):
+            check_same_options(config["options"], wanted.decisive(), self.folder)
+
+
+# --8<-- [start:train_apart]
+def train_apart(run: Run, stop: StopSignals) -> str | None:
+    """Train in a new process, from its last checkpoint if there is one; return why it failed, or None.
+
+    Raises UsageError for wrong usage, which would end every other run as well.
+    Apart from this process, so that a crash ends one run and all memory is given back. The process has its
+    own group: Ctrl-C does not reach it, so that it gets one signal from here and stops after its step.
+    """
+    command = [sys.executable, str(TRAIN), *run.options, "--out", str(run.folder), "--resume", "auto"]
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors, process_group=0)
+        try:
+            while process.poll() is None and stop.received is None:
+                time.sleep(0.05)
+            if process.poll() is None:
+                process.send_signal(stop.received)
+            code = process.wait()
+        finally:  # a second Ctrl-C comes here, too
+            process.kill()  # does nothing if the process has ended
+        errors.seek(0)
+        reason = None if code == 0 else why(code, errors.read())
+    if code == UsageError.exit_code:
+        raise UsageError(reason)
+    return reason
+
+
+# --8<-- [end:train_apart]
+def why(code: int, said: str) -> str:
+    """Return the reason of a failure: the last line that the process said, or the signal that killed it."""
+    if code < 0:
+        return f"killed by {signal.Signals(-code).name}"
+    lines = said.strip().splitlines()
+    return lines[-1].removeprefix("error: ") if lines else f"exit code {code}"
+
+
+def outcome(run: Run, reason: str | None = None) -> dict[str, Any]:
+    """Return what became of a run, for grid.json: its status, and its accuracies if it is finished."""
+    entry = {"name": run.folder.name, "optimizer": run.optimizer, "seed": run.seed}
+    summary = read_json(run.folder / "summary.json") if run.finished else None
+    if summary is not None:
+        results = {name: summary[name] for name in ("test_accuracy", "best_accuracy", "seconds")}
+        return entry | {"status": "finished", **results}
+    if reason is not None:
+        return entry | {"status": "failed", "reason": reason}
+    return entry | {"status": "interrupted" if run.folder.exists() else "not begun"}

@@ -1,0 +1,110 @@
+"""Measure what wrong training labels cost each optimizer: the same grid with and without them.
+
+    python examples/cifar_optimizers/label_noise.py --label-noise 0.3 [options of grid.py and train.py]
+
+Both grids lie in the folder --out. The same command again continues them. The held-out labels are right in
+both. With equal seeds, both runs of a pair begin with equal weights and see the images in equal order.
+"""
+
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+try:
+    from examples.cifar_optimizers.grid import grid_parser, how_to_go_on, make_folder, read_grid, run_grid
+    from examples.cifar_optimizers.grid_report import mean_and_deviation
+    from snippets.atomic_write import replace_json
+    from snippets.command_line import number
+    from snippets.errors import exit_with_one_line
+    from snippets.provenance import provenance
+    from snippets.stop_signals import StopSignals
+except ModuleNotFoundError as missing:
+    print(
+        f"error: this Python has no module {missing.name!r}; "
+        "run `make train`, or enter the environment first: source .venv/bin/activate",
+        file=sys.stderr,
+    )
+    sys.exit(2)
+
+
+# --8<-- [start:pairs]
+@dataclass(frozen=True)
+class Cost:
+    """Test accuracies (0 to 1) of an optimizer with right and with wrong labels, seed by seed."""
+
+    optimizer: str
+    clean: list[float]
+    noisy: list[float]
+
+    @property
+    def drops(self) -> list[float]:
+        """Return what each seed lost."""
+        return [clean - noisy for clean, noisy in zip(self.clean, self.noisy, strict=True)]
+
+
+def pair(clean: list[dict[str, Any]], noisy: list[dict[str, Any]]) -> list[Cost]:
+    """Return the cost for each optimizer, the smallest first; seeds of which a run failed are left out."""
+    partners = {(run["optimizer"], run["seed"]): run for run in noisy}
+    found: dict[str, Cost] = {}
+    for run in clean:
+        partner = partners[run["optimizer"], run["seed"]]
+        if run["status"] == partner["status"] == "finished":
+            cost = found.setdefault(run["optimizer"], Cost(run["optimizer"], [], []))
+            cost.clean.append(run["test_accuracy"])
+            cost.noisy.append(partner["test_accuracy"])
+    return sorted(found.values(), key=lambda cost: statistics.fmean(cost.drops))
+
+
+# --8<-- [end:pairs]
+def table(costs: list[Cost], share: float) -> list[str]:
+    """Return the lines of a table, an optimizer each."""
+    lines = ["", f"optimizer   n   right labels    {share:.0%} of them wrong  lost, in points"]
+    for cost in costs:
+        columns = "   ".join(mean_and_deviation(values) for values in (cost.clean, cost.noisy, cost.drops))
+        lines.append(f"{cost.optimizer:<10} {len(cost.drops):2d}  {columns}")
+    lines.append("test accuracy after the last epoch, mean ± sample standard deviation over n seeds")
+    return lines
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run both grids as the command line says and return the exit code. Raises UsageError."""
+    about = "Measure what wrong training labels cost each optimizer."
+    parser = grid_parser("label_noise.py", about, "runs/cifar_label_noise")
+    parser.add_argument(
+        "--label-noise", type=number(0, 1, above=True, below=True), default=0.3, help="share made wrong; 0.3"
+    )
+    options, words = parser.parse_known_args(argv)
+    share = f"{options.label_noise:g}"
+    folders = options.out / "noise-0", options.out / f"noise-{share}"
+    added = (), ("--label-noise", share)
+    grids = []
+    for folder, noise in zip(folders, added, strict=True):
+        options.out = folder
+        grids.append(read_grid(options, [*words, *noise]))
+    results = []
+    with StopSignals() as stop:
+        for grid in grids:
+            make_folder(grid.folder)
+            print(f"grid       {len(grid.runs())} runs in {grid.folder}")
+            results.append(run_grid(grid, stop))
+        if stop.received:
+            print(how_to_go_on(stop, results[0] + results[1]))
+            return 128 + stop.received
+    costs = pair(*results)
+    print("\n".join(table(costs, options.label_noise)))
+    report(grids[0].folder.parent / "label_noise.json", options.label_noise, costs)
+    return int(any(run["status"] != "finished" for run in results[0] + results[1]))
+
+
+def report(path: Path, share: float, costs: list[Cost]) -> None:
+    """Write the accuracies to `path`."""
+    pairs = {cost.optimizer: {"clean": cost.clean, "noisy": cost.noisy} for cost in costs}
+    replace_json(path, {"label_noise": share, "test_accuracy": pairs, "provenance": provenance()})
+    print(f"data       {path}")
+
+
+if __name__ == "__main__":
+    sys.exit(exit_with_one_line(main))

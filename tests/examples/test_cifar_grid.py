@@ -1,0 +1,318 @@
+"""Grids of runs: what is trained, skipped, continued, noted as failed; the table and the pictures."""
+
+import json
+import os
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from examples.cifar_optimizers import grid, label_noise, train
+from examples.cifar_optimizers.grid_report import by_optimizer, draw_grid, mean_and_deviation, table
+from examples.cifar_optimizers.grid_run import Run, outcome, train_apart, why
+from examples.cifar_optimizers.label_noise import pair
+from examples.cifar_optimizers.options import read_command_line, resolve
+from snippets.errors import RunError, UsageError, exit_with_one_line
+from snippets.run_folder import read_json
+from snippets.stop_signals import StopSignals
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = (
+    "--device",
+    "cpu",
+    "--image-size",
+    "8",
+    "--width",
+    "1",
+    "--data-fraction",
+    "0.2",
+    "--batch-size",
+    "32",
+)
+TWO_STEPS = (*SMALL, "--max-steps", "2")
+
+
+@pytest.fixture
+def begun(monkeypatch, one_thread):
+    """Let runs train in this process, which takes no start-up time; return the names of those begun."""
+    names = []
+
+    def train_here(run, stop):
+        names.append(run.folder.name)
+        try:
+            assert train.main([*run.options, "--out", str(run.folder), "--resume", "auto"]) == 0
+        except RunError as error:
+            return str(error)
+        return None
+
+    monkeypatch.setattr(grid, "train_apart", train_here)
+    return names
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch, capsys, begun):
+    """Return a function that calls a program in an empty folder: exit code, output, errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(program, *words):
+        capsys.readouterr()
+        return exit_with_one_line(program.main, [str(word) for word in words]), *capsys.readouterr()
+
+    return run
+
+
+def test_every_combination_is_trained_once(call, begun, tmp_path):
+    words = ("--optimizers", "sgd,lion", "--seeds", "3,4", "--out", "g", *TWO_STEPS)
+    code, out, _ = call(grid, *words)
+    assert code == 0
+    assert begun == ["sgd-seed3", "sgd-seed4", "lion-seed3", "lion-seed4"]
+    saved = json.loads((tmp_path / "g/grid.json").read_text())
+    assert saved["options"] == list(TWO_STEPS)
+    assert {"torch", "command", "git_commit"} <= saved["provenance"].keys()
+    for entry in saved["runs"]:
+        summary = read_json(tmp_path / "g" / entry["name"] / "summary.json")
+        assert (entry["status"], entry["test_accuracy"]) == ("finished", summary["test_accuracy"])
+        assert (summary["options"]["optimizer"], summary["options"]["seed"]) == (
+            entry["optimizer"],
+            entry["seed"],
+        )
+        assert summary["steps"] == 2
+    assert (tmp_path / "g/grid.png").read_bytes().startswith(b"\x89PNG")
+    begun.clear()
+    code, again, _ = call(grid, *words)
+    assert (code, begun) == (0, [])
+    header = "optimizer   n"
+    assert again[again.index(header) :] == out[out.index(header) :]
+
+
+def test_an_unfinished_run_is_continued(call, begun, tmp_path):
+    words = ("--optimizers", "sgd", "--seeds", "0", "--out", "g", *TWO_STEPS)
+    folder = tmp_path / "g" / "sgd-seed0"
+    assert train.main([*TWO_STEPS, "--optimizer", "sgd", "--seed", "0", "--out", str(folder)]) == 0
+    heartbeat = json.loads((folder / "heartbeat.json").read_text()) | {"status": "interrupted"}
+    (folder / "heartbeat.json").write_text(json.dumps(heartbeat))
+    before = read_json(folder / "summary.json")
+    assert call(grid, *words)[0] == 0
+    assert begun == ["sgd-seed0"]
+    assert "continuing after step 2 of 2" in (folder / "train.log").read_text()
+    assert read_json(folder / "summary.json")["test_accuracy"] == before["test_accuracy"]
+
+
+def test_a_failed_run_is_noted_and_the_others_go_on(call, begun, tmp_path):
+    words = ("--optimizers", "sgd,lion", "--seeds", "0,1", "--lr", "1000", "--weight-decay", "1000", *SMALL)
+    code, out, _ = call(grid, *words, "--max-steps", "12", "--out", "g")
+    assert code == 1
+    assert len(begun) == 4
+    runs = {run["name"]: run for run in json.loads((tmp_path / "g/grid.json").read_text())["runs"]}
+    failed = [name for name, run in runs.items() if run["status"] == "failed"]
+    assert "sgd-seed0" in failed
+    assert re.search(
+        r"the loss became (nan|inf) at step \d+|a weight became NaN", runs["sgd-seed0"]["reason"]
+    )
+    for name in failed:
+        assert f"failed     {name}: " in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--optimizers", "sgd,sdg"), "--optimizers: 'sdg' is none of sgd, adam, adamw, radam, lion, muon"),
+        (("--seeds", "1,x"), "--seeds: 'x' is no whole number"),
+        (("--seeds", "-1"), "--seeds: '-1' is no whole number"),
+        (("--seed", "1"), "--seed is no option of a grid"),
+        (("--wdth", "3"), "unknown option '--wdth'"),
+        (("--out", "file"), "cannot make the folder file"),
+    ],
+)
+def test_wrong_usage_is_one_line_before_anything_is_trained(call, begun, tmp_path, words, message):
+    (tmp_path / "file").write_text("in the way")
+    code, _, err = call(grid, *words)
+    assert (code, err.count("\n"), begun) == (2, 1, [])
+    assert message in err
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_other_options_than_before_are_refused(call, begun):
+    words = ("--optimizers", "sgd", "--seeds", "0", "--out", "g", *TWO_STEPS)
+    assert call(grid, *words)[0] == 0
+    begun.clear()
+    code, _, err = call(grid, *words, "--lr", "0.5")
+    assert (code, begun) == (2, [])
+    assert "--lr is 0.5 here but 0.1 in the run in g/sgd-seed0" in err
+
+
+def test_a_stop_leaves_the_rest_for_later(call, begun, monkeypatch, tmp_path):
+    here = grid.train_apart
+
+    def interrupted(run, stop):
+        reason = here(run, stop)
+        stop.note(signal.SIGINT, None)
+        return reason
+
+    monkeypatch.setattr(grid, "train_apart", interrupted)
+    words = ("--optimizers", "sgd", "--seeds", "0,1", "--out", "g", *TWO_STEPS)
+    code, out, _ = call(grid, *words)
+    assert (code, begun) == (130, ["sgd-seed0"])
+    assert "stopped by SIGINT; 1 of 2 runs are finished; to go on: python " in out
+    states = [run["status"] for run in json.loads((tmp_path / "g/grid.json").read_text())["runs"]]
+    assert states == ["finished", "not begun"]
+
+
+def a_run(folder, *words):
+    return Run("sgd", 0, folder / "sgd-seed0", (*SMALL, *words))
+
+
+def test_a_process_of_its_own_trains_and_stops_politely(tmp_path, monkeypatch, one_thread):
+    """One real process: asked to stop after some steps, it saves; its end is that of the signal."""
+    for name, value in one_thread.items():
+        monkeypatch.setenv(name, value)
+    run, stop = a_run(tmp_path, "--epochs", "100000"), StopSignals()
+
+    def stop_soon():
+        while (read_json(run.folder / "heartbeat.json") or {}).get("step") in (None, 0):
+            time.sleep(0.05)
+        stop.received = signal.SIGTERM
+
+    watcher = threading.Thread(target=stop_soon, daemon=True)
+    watcher.start()
+    train_apart(run, stop)
+    log = (run.folder / "train.log").read_text()
+    assert re.search(r"stopped by SIGTERM after step \d+", log)
+    assert (run.folder / "checkpoints" / "last.pt").exists()
+    assert outcome(run)["status"] == "interrupted"
+
+
+@pytest.mark.long
+def test_ctrl_c_in_a_terminal_stops_the_run_once(tmp_path, one_thread):
+    """The whole program in a process group, which gets the signal as from a terminal; then it goes on."""
+    out = tmp_path / "g"
+    words = ["--optimizers", "sgd", "--seeds", "0,1", "--out", str(out), *SMALL, "--epochs", "40"]
+    command = [sys.executable, str(ROOT / "examples/cifar_optimizers/grid.py"), *words]
+    first = subprocess.Popen(
+        command, cwd=ROOT, env=one_thread, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    while (read_json(out / "sgd-seed0" / "heartbeat.json") or {}).get("step") in (None, 0):
+        assert first.poll() is None
+        time.sleep(0.02)
+    os.killpg(first.pid, signal.SIGINT)
+    said, _ = first.communicate(timeout=60)
+    assert first.returncode == 130
+    assert "to go on: python " in said
+    assert read_json(out / "sgd-seed0" / "heartbeat.json")["status"] == "interrupted"
+    again = subprocess.run(command, cwd=ROOT, env=one_thread, capture_output=True, text=True, check=True)
+    assert "2 of 2  sgd-seed1" in again.stdout
+    assert "continuing after step" in (out / "sgd-seed0" / "train.log").read_text()
+
+
+def test_reasons_of_processes():
+    assert why(1, "Warning: odd\nerror: out of memory; lower --batch-size\n") == (
+        "out of memory; lower --batch-size"
+    )
+    assert why(-9, "half a li") == "killed by SIGKILL"
+    assert why(3, "") == "exit code 3"
+
+
+def finished(optimizer, *accuracies, **more):
+    return [
+        {"name": f"{optimizer}-seed{seed}", "optimizer": optimizer, "seed": seed, "status": "finished"}
+        | {"test_accuracy": accuracy}
+        | more
+        for seed, accuracy in enumerate(accuracies)
+    ]
+
+
+def test_the_table_has_the_best_first_and_the_sample_deviation():
+    results = finished("sgd", 0.90, 0.94) + finished("lion", 0.97) + finished("adam", 0.5, 0.6, 0.7)
+    results[0] = results[0] | {"status": "failed", "reason": "the loss became nan"}
+    assert list(by_optimizer(results)) == ["lion", "sgd", "adam"]
+    lines = table(results)
+    assert "adam        3   60.00% ± 10.00    50.00% 60.00% 70.00%" in lines  # √(0.02 / 2) = 0.1
+    assert "lion        1   97.00% ±     –    97.00%" in lines
+    assert lines[-1] == "failed     sgd-seed0: the loss became nan"
+    assert mean_and_deviation([0.5, 0.7]) == f"{0.6:7.2%} ± {100 * statistics.stdev([0.5, 0.7]):5.2f}"
+
+
+def test_the_picture_shows_every_optimizer_and_every_seed(tmp_path, monkeypatch):
+    from matplotlib.figure import Figure
+
+    figures = []
+    monkeypatch.setattr(Figure, "savefig", lambda self, *_, **__: figures.append(self))
+    results = finished("sgd", 0.8, 0.9) + finished("lion", 0.7)
+    for result in results:
+        folder = tmp_path / result["name"]
+        folder.mkdir()
+        steps = [
+            {"step": step, "epoch": step, "test_accuracy": result["test_accuracy"] * step / 2}
+            for step in (1, 2)
+        ]
+        lines = [{"step": 1, "epoch": 0.5}, *steps]
+        (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    draw_grid(tmp_path, results, tmp_path / "grid.png")
+    course, end = figures[0].axes
+    assert {line.get_label(): list(line.get_ydata()) for line in course.lines} == {
+        "sgd": pytest.approx([0.425, 0.85]),
+        "lion": pytest.approx([0.35, 0.7]),
+    }
+    assert len(course.collections) == 1  # one seed has no deviation
+    assert sorted(value for line in end.lines for value in line.get_ydata()) == [0.7, 0.8, 0.9]
+
+
+def test_label_noise_pairs_seeds_and_leaves_out_failures():
+    clean = finished("sgd", 0.9, 0.8) + finished("lion", 0.95, 0.95)
+    noisy = finished("sgd", 0.7, 0.7) + finished("lion", 0.90, 0.80)
+    noisy[3] = noisy[3] | {"status": "failed"}
+    lion, sgd = pair(clean, noisy)
+    assert (lion.optimizer, lion.drops) == ("lion", [pytest.approx(0.05)])
+    assert (sgd.optimizer, sgd.drops) == ("sgd", [pytest.approx(0.2), pytest.approx(0.1)])
+    lines = label_noise.table([sgd], 0.3)
+    assert lines[2] == "sgd         2   85.00% ±  7.07    70.00% ±  0.00    15.00% ±  7.07"
+
+
+def test_label_noise_runs_both_grids(call, begun, tmp_path):
+    words = ("--optimizers", "sgd", "--seeds", "0", "--label-noise", "0.4", "--out", "n", *TWO_STEPS)
+    code, out, _ = call(label_noise, *words)
+    assert (code, begun) == (0, ["sgd-seed0", "sgd-seed0"])
+    options = [
+        read_json(tmp_path / "n" / part / "sgd-seed0/config.json")["options"]
+        for part in ("noise-0", "noise-0.4")
+    ]
+    assert [option["label_noise"] for option in options] == [0.0, 0.4]
+    assert {**options[0], "label_noise": 0.4} == options[1]
+    saved = read_json(tmp_path / "n/label_noise.json")
+    assert saved["label_noise"] == 0.4
+    assert saved["test_accuracy"]["sgd"].keys() == {"clean", "noisy"}
+    assert "40% of them wrong" in out
+
+
+@pytest.mark.parametrize("epochs", [10, 200])
+def test_the_schedule_fits_both_lengths(epochs, one_thread):
+    """A test of 10 epochs is a complete training: the learning rate falls to 0 in both."""
+    task = train.prepare(read_command_line([*SMALL, "--epochs", str(epochs)]))
+    assert task.total_steps == epochs * task.steps_per_epoch
+    (schedule,) = task.state.schedulers
+    factor = schedule.lr_lambdas[0]
+    assert [factor(step) for step in (0, task.total_steps // 2, task.total_steps)] == pytest.approx(
+        [1, 0.5, 0]
+    )
+
+
+@pytest.mark.parametrize("name", ["cifar10", "cifar100"])
+def test_the_published_length_is_the_default_for_cifar(write_cifar, tmp_path, name):
+    folder, _ = write_cifar(tmp_path, name)
+    assert resolve({"data": str(folder)}).epochs == 200
+    assert resolve({"data": str(folder), "epochs": 10}).epochs == 10
+
+
+def test_wrong_usage_in_a_run_ends_the_grid(tmp_path, monkeypatch, one_thread):
+    """What only the run itself can find out would be wrong in all others, too."""
+    monkeypatch.chdir(tmp_path)
+    run = Run("sgd", 0, tmp_path / "sgd-seed0", ("--data", "cifar10"))
+    with pytest.raises(UsageError, match="there is no folder data/cifar-10-batches-py; add --download"):
+        train_apart(run, StopSignals())
+    assert not run.folder.exists()
