@@ -25,7 +25,7 @@ try:
     from examples.monitoring.loss_history import LossHistory, read_history
     from examples.monitoring.run_state import RunState, read_run
     from examples.monitoring.terminal import Screen, can_draw, size_of, wants_colour
-    from examples.monitoring.view import explain, paint, picture, row
+    from examples.monitoring.view import explain, paint, picture, rows
     from snippets.command_line import StrictParser, number
     from snippets.errors import UsageError, exit_with_one_line
 except ModuleNotFoundError as missing:
@@ -142,12 +142,13 @@ def watch_in_lines(watch: Watch, interval: float, characters: Characters) -> Non
     printed: dict[Path, tuple[str, int | None]] = {}
     while True:
         watch.look(places=1)
-        for run, _ in watch.runs:
+        runs = [run for run, _ in watch.runs]
+        for run, line in zip(runs, rows(runs, LINE_WIDTH, characters is ASCII), strict=True):
             if printed.get(run.folder) != (run.status, run.step):
                 printed[run.folder] = (run.status, run.step)
-                print(row(run, LINE_WIDTH, characters is ASCII), flush=True)
+                print(line, flush=True)
         if watch.over:
-            for run, _ in watch.runs:
+            for run in runs:
                 for note in explain(run):
                     print(f"{run.folder}: {note}", flush=True)
             return

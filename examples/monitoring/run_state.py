@@ -47,7 +47,7 @@ class RunState:
     @property
     def over(self) -> bool:
         """Return whether the run can change no more by itself."""
-        return self.status in OVER
+        return self.status in OVER or self.status == "unreadable"
 
     @property
     def fine(self) -> bool:

@@ -116,14 +116,22 @@ def block(
     return [*lines, *draw_curve(history.steps, history.losses, width, room, characters)][:height]
 
 
-def row(run: RunState, width: int, ascii_only: bool) -> str:
-    """Return one line that shows a run."""
-    done = f"{run.step / run.total_steps:.0%}" if run.step is not None and run.total_steps else ""
-    loss = "" if run.loss is None else f"loss {run.loss:.4g}"
-    speed = "" if run.samples_per_s is None else f"{run.samples_per_s:,.0f}/s"
-    left = f"{duration(run.eta_s)} left" if run.status == "running" and run.eta_s else last_sign(run)
-    facts = f"{run.status:<11} {done:>4}  {loss:<12} {speed:>10}  {left:<20}  "
-    return cut(facts + str(run.folder), width, ascii_only)
+def rows(runs: Sequence[RunState], width: int, ascii_only: bool) -> list[str]:
+    """Return one line for each run."""
+    mark = "..." if ascii_only else "…"
+    room = min(max((len(str(run.folder)) for run in runs), default=0), max(width // 3, len(mark)))
+    lines = []
+    for run in runs:
+        name = str(run.folder)
+        if len(name) > room:
+            name = (mark + name[len(mark) - room :])[:room]  # runs differ at the end of their paths
+        done = f"{run.step / run.total_steps:.0%}" if run.step is not None and run.total_steps else ""
+        loss = "" if run.loss is None else f"loss {run.loss:.4g}"
+        speed = "" if run.samples_per_s is None else f"{run.samples_per_s:,.0f}/s"
+        left = f"{duration(run.eta_s)} left" if run.status == "running" and run.eta_s else last_sign(run)
+        line = f"{run.status:<11} {name:<{room}} {done:>4}  {loss:<14} {speed:>10}  {left}"
+        lines.append(cut(line.rstrip(), width, ascii_only))
+    return lines
 
 
 def picture(
@@ -133,10 +141,10 @@ def picture(
     ascii_only = characters is ASCII
     share = (height - (len(runs) - 1)) // max(len(runs), 1)
     if share < LEAST_BLOCK and len(runs) > 1:
-        rows = [row(run, width, ascii_only) for run, _ in runs]
-        if len(rows) > height:
-            rows[height - 1 :] = [f"and {len(rows) - height + 1} more"]
-        return rows
+        table = rows([run for run, _ in runs], width, ascii_only)
+        if len(table) > height:
+            table[height - 1 :] = [f"and {len(table) - height + 1} more"]
+        return table
     lines: list[str] = []
     for run, history in runs:
         lines += [*([""] if lines else []), *block(run, history, width, share, characters)]

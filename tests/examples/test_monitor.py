@@ -208,9 +208,15 @@ def test_a_run_that_ends_while_we_look(make_run, dead_pid, monkeypatch):
     assert read_run(folder, NOW).status == "finished"
 
 
-def test_processes():
+def test_processes(monkeypatch):
     assert process_exists(1)
     assert not any(map(process_exists, (None, 0, 10**30)))
+
+    def not_ours(pid, number):
+        raise PermissionError
+
+    monkeypatch.setattr("os.kill", not_ours)
+    assert process_exists(1)
 
 
 # ---- What may be wrong with the files ----
@@ -233,6 +239,7 @@ def test_a_damaged_heartbeat(make_run, watch, heartbeat, says):
     assert code == 1
     assert lines[1].startswith("unreadable")
     assert says in lines[2]
+    assert watch(folder)[0] == 1  # does not wait for ever
 
 
 @pytest.mark.parametrize("name", ["heartbeat.json", "config.json", "metrics.jsonl"])
@@ -312,9 +319,12 @@ def test_many_runs_get_a_line_each(make_run, watch, monkeypatch, tmp_path, dead_
     code, lines, _ = watch("a", "b", "--once")
     assert code == 1
     assert lines == [
-        "running       5%  loss 0.8312       812/s  1 h 52 min left       a",
-        "died          5%  loss 0.8312       812/s  heartbeat 1 s ago     b",
+        "running     a   5%  loss 0.8312         812/s  1 h 52 min left",
+        "died        b   5%  loss 0.8312         812/s  heartbeat 1 s ago",
     ]
+    monkeypatch.setenv("COLUMNS", "30")
+    lines = watch(make_run("a long name"), make_run("another long name"), "--once")[1]
+    assert [line[:22] for line in lines] == ["died        …long name", "died        …long name"]
     names = [make_run(f"c{n}", pid=1).name for n in range(20)]
     assert watch(*names, "--once")[1][-1] == "and 15 more"
 
@@ -380,7 +390,7 @@ def test_output_that_goes_elsewhere_is_plain_lines_until_the_end(tmp_path):
     training.wait()
     rest = watching.stdout.read()
     assert watching.wait() == 1
-    assert first.startswith("running       0%")
+    assert first.startswith(f"running     {run}   0%")
     assert "\x1b" not in first + rest
     assert f"{run}: no sign of life for " in rest
     assert f"; process {training.pid} is gone" in rest
