@@ -49,7 +49,7 @@ CHECKS = (
     Check("ruff format", ("ruff", "format", "--check", "--quiet", ".")),
     # Style notes stay on: they catch what bash 3.2 on Macs does differently.
     Check("shellcheck", ("shellcheck",), ("tools/*.sh", ".ci/run")),
-    Check("shellcheck of snippets", ("shellcheck", "--shell=bash"), ("snippets/shell/*.sh",)),
+    Check("shellcheck of snippets", ("shellcheck", "--shell=bash"), ("snippets/shell/*.sh", "examples/*.sh")),
     Check("workflows", schema("github-workflows"), WORKFLOWS),
     Check("security of workflows", ("zizmor", "--offline", "--quiet", "--no-progress"), WORKFLOWS),
     Check("issue forms", schema("github-issue-forms"), (f"{FORMS}/*.yml",), except_for="config.yml"),
