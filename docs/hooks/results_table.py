@@ -1,5 +1,6 @@
 """Tables of what was counted, computed or measured for the examples, from docs/data/results/."""
 
+import statistics
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,10 @@ TEXT = {
         "what": "Run",
         "seed": "Seed {seed}",
         "mean": "Mean",
+        "optimizer": "Optimizer",
+        "clean": "{epochs} epochs, right labels",
+        "noisy": "{epochs} epochs, {share:.0%} wrong",
+        "lost": "Lost, points",
         "device": "Device of the batch",
         "whole_batch": "Whole batch, ms",
         "image_by_image": "Image by image, ms",
@@ -85,6 +90,10 @@ TEXT = {
         "what": "运行",
         "seed": "种子 {seed}",
         "mean": "平均",
+        "optimizer": "优化器",
+        "clean": "{epochs} 轮，标签正确",
+        "noisy": "{epochs} 轮，{share:.0%} 标签错误",
+        "lost": "下降（百分点）",
         "device": "这一批所在的设备",
         "whole_batch": "整批，ms",
         "image_by_image": "逐张，ms",
@@ -215,6 +224,29 @@ def provenance(data: dict[str, Any], language: str) -> str:
     return TEXT[language]["provenance"].format(machine=data["machine"][language], **known)
 
 
+def label_noise(language: str) -> str:
+    """Return what wrong labels cost each optimizer: mean and sample standard deviation over the seeds."""
+    text, data = TEXT[language], load("cifar_label_noise")
+    head, rows = [text["optimizer"]], []
+    for epochs in data["runs"][0]["epochs"]:
+        head += [
+            text[name].format(epochs=epochs, share=data["label_noise"]) for name in ("clean", "noisy", "lost")
+        ]
+    for run in data["runs"]:
+        cells = [run["name"][language]]
+        for pair in run["epochs"].values():
+            lost = [clean - noisy for clean, noisy in zip(pair["clean"], pair["noisy"], strict=True)]
+            cells += [mean_and_deviation(values, "%") for values in (pair["clean"], pair["noisy"])]
+            cells.append(f"**{mean_and_deviation(lost, '')}**")
+        rows.append(cells)
+    return table(head, rows) + f"\n{provenance(data, language)}\n"
+
+
+def mean_and_deviation(values: list[float], unit: str) -> str:
+    """Return shares (0 to 1) in percent, as mean and sample standard deviation."""
+    return f"{100 * statistics.fmean(values):.2f}{unit} ± {100 * statistics.stdev(values):.2f}"
+
+
 def augmentation(language: str) -> str:
     """Return how long one batch takes, augmented at once and image by image, on each measured machine."""
     text, entries = TEXT[language], load("augmentation")
@@ -251,6 +283,7 @@ TABLES: dict[str, Callable[[str], str]] = {
     "results-best-accuracy": best_accuracy,
     "results-noise-floors": noise_floors,
     "results-cifar-digits": cifar_digits,
+    "results-label-noise": label_noise,
     "results-augmentation": augmentation,
     "results-loader-workers": loader_workers,
 }
