@@ -93,7 +93,7 @@ def test_a_handful_of_kills_costs_nothing_but_time(tmp_path, one_thread, undistu
 
 @not_on_macos
 @pytest.mark.long
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(3600)
 def test_hundreds_of_kills_cost_nothing_but_time(tmp_path, one_thread, undisturbed, outcome_of):
     """After each of them there is a whole checkpoint, and runs still end bit-equal."""
     killed, while_writing, folders = kill_runs(LONG, 400, 3, tmp_path, one_thread)

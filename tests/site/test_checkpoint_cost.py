@@ -27,7 +27,7 @@ def test_the_table_shows_the_measurement(render, language):
     (machine,) = yaml.safe_load((ROOT / "docs/data/results/checkpoint_cost.yaml").read_text(encoding="utf-8"))
     lines = render(language).splitlines()
     for line, step in zip(lines[2:5], ("save", "check", "load"), strict=True):
-        median, low, high = (f"{1000 * machine[step][key]:.0f}" for key in ("median", "low", "high"))
+        median, low, high = (f"{1000 * machine[step][key]:.3g}" for key in ("median", "low", "high"))
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         assert cells[1] == f"{median} ms"
         assert low in cells[2]

@@ -213,6 +213,7 @@ def test_a_part_marked_as_a_folder_is_noticed(tmp_path):
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1800)
 def test_every_single_flipped_bit_is_noticed(tmp_path):
     path = tmp_path / "last.pt"
     make_small_checkpoint(path)
