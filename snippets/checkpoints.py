@@ -109,7 +109,7 @@ def save_checkpoint(
     except (OSError, RuntimeError) as error:
         # After a failed write torch.save raises another error; the one that names the cause is its context.
         cause = error.__context__ if isinstance(error.__context__, OSError) else error
-        reason = (getattr(cause, "strerror", None) or str(cause)).splitlines()[0]
+        reason = getattr(cause, "strerror", None) or str(cause).partition("\n")[0] or type(cause).__name__
         raise RunError(
             f"cannot write {path}: {reason}; the checkpoint before it is untouched: "
             "remove the cause, then continue with --resume"
@@ -125,8 +125,8 @@ class DamagedCheckpoint(UsageError):
 def is_whole(path: Path) -> bool:
     """Return whether `path` is a zip archive in which every part has its CRC-32, as torch.save writes them.
 
-    `torch.load` does not compare them: most flipped bits would load without an error, as other numbers. Nor
-    does it read a part whose attributes say "folder"; torch.save sets no attributes at all.
+    `torch.load` does not compare them: a flipped bit in a tensor loads without an error, as another number.
+    Nor does it read a part whose attributes say "folder"; torch.save sets no attributes at all.
     """
     try:
         with zipfile.ZipFile(path) as archive:
