@@ -51,3 +51,10 @@ def test_help_still_works(parser, capsys):
         parser.parse_args(["--help"])
     assert caught.value.code == 0
     assert "--optimizer" in capsys.readouterr().out
+
+
+def test_an_unknown_option_beside_positional_arguments():
+    parser = StrictParser(prog="x")
+    parser.add_argument("folders", nargs="*")
+    with pytest.raises(UsageError, match="unknown option '--fast'; options: --help$"):
+        parser.parse_args(["a", "--fast"])
