@@ -3,7 +3,6 @@
 import contextlib
 import fcntl
 import json
-import os
 import platform
 import shlex
 from dataclasses import dataclass, field
@@ -158,9 +157,6 @@ def judge_life(run: RunState, config: dict[str, Any]) -> None:
     if run.eta_s is not None and run.total_steps is not None and run.step is not None:
         patience = max(patience, PATIENT_STEPS * run.eta_s / max(run.total_steps - run.step, 1))
     here = ran_here(config)
-    quiet = run.age_s is None or run.age_s > patience
-    if not quiet and (process_exists(run.pid) or not here):
-        return
     if here and not is_locked(run.folder / "train.log"):
         latest = read_object(run.folder / "heartbeat.json") or {}
         if latest.get("status") in OVER:
@@ -170,34 +166,25 @@ def judge_life(run: RunState, config: dict[str, Any]) -> None:
                 "died",
                 f"process {run.pid} is gone" if run.pid else "no process trains here",
             )
-    elif quiet:
+    elif run.age_s is None or run.age_s > patience:
         run.status, run.why = "silent", "a process holds the run; it evaluates, compiles or hangs"
         if not here:
             run.why = "it ran on another machine, or before an update of this one"
 
 
-def process_exists(pid: int | None) -> bool:
-    """Return whether a process with this number runs here: that of the run or, after a while, any other."""
-    if not pid:
-        return False
-    try:
-        os.kill(pid, 0)  # signal 0 only asks
-    except PermissionError:  # it exists, and belongs to somebody else
-        return True
-    except (ProcessLookupError, OverflowError):
-        return False
-    return True
-
-
 def is_locked(log: Path) -> bool:
-    """Return whether a process trains in the folder of `log`: its lock ends with the process, always."""
+    """Return whether a process trains in the folder of `log`: its lock ends with the process, always.
+
+    The lock can only be tried. It is ours for some microseconds if it is free; a training that starts in
+    just this moment would have to be started again.
+    """
     try:
         with log.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:  # there is no log, or it is not ours to read
+    except FileNotFoundError:
         return False
+    except OSError:  # locked, or not ours to read: then only its heartbeat can tell
+        return True
     return False
 
 

@@ -1,5 +1,6 @@
 """The launcher: a training that outlives its terminal, starts once, and continues."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from examples.monitoring.run_state import process_exists, read_run
+from examples.monitoring.run_state import is_locked, read_run
 from snippets.run_folder import read_json
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,12 +42,13 @@ def start(tmp_path):
 
     yield call
     for pid in started:
-        if process_exists(pid):
+        with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
 
 
-def wait_until_gone(pid):
-    while process_exists(pid):
+def wait_until_over(run):
+    """Wait until no process trains in `run`. (A process that nobody waits for keeps its number.)"""
+    while is_locked(run / "train.log"):
         time.sleep(0.05)
 
 
@@ -60,7 +62,7 @@ def test_a_training_is_started_stopped_and_continued(start, tmp_path):
     os.kill(pid, signal.SIGHUP)  # what a closing terminal sends
     step = read_run(run).step
     time.sleep(0.3)
-    assert process_exists(pid)
+    assert is_locked(run / "train.log")
 
     second = start("my runs/night", FAKE, *LONG)
     assert second.returncode == 2
@@ -68,14 +70,14 @@ def test_a_training_is_started_stopped_and_continued(start, tmp_path):
     assert read_json(run / "heartbeat.json")["pid"] == pid  # the first one was not disturbed
 
     os.kill(pid, signal.SIGTERM)
-    wait_until_gone(pid)
+    wait_until_over(run)
     stopped = read_run(run)
     assert stopped.status == "interrupted"
     assert stopped.step > step
 
     again = start("my runs/night", FAKE, "--steps", stopped.step + 20)
     assert again.returncode == 0
-    wait_until_gone(int(again.stdout.split()[1]))
+    wait_until_over(run)
     assert (read_run(run).status, read_run(run).step) == ("finished", stopped.step + 20)
 
 
@@ -111,16 +113,17 @@ def test_with_a_real_training(start, tmp_path):
     done = start("night", *options, "--epochs", "2000")
     assert done.returncode == 0, done.stderr
     pid = int(done.stdout.split()[1])
-    while not read_run(tmp_path / "night").step:
+    run = tmp_path / "night"
+    while not read_run(run).step:
         time.sleep(0.1)
     os.kill(pid, signal.SIGHUP)
     os.kill(pid, signal.SIGTERM)
-    wait_until_gone(pid)
-    stopped = read_run(tmp_path / "night")
+    wait_until_over(run)
+    stopped = read_run(run)
     assert stopped.status == "interrupted"
     assert start("night", *options, "--epochs", "2000").returncode == 0
     assert f"continuing after step {stopped.step:,} of" in (tmp_path / "night.log").read_text()
-    os.kill(read_run(tmp_path / "night").pid, signal.SIGTERM)
+    os.kill(read_run(run).pid, signal.SIGTERM)
 
 
 @pytest.mark.skipif(not shutil.which("caffeinate"), reason="caffeinate belongs to macOS")
