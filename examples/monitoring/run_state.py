@@ -162,10 +162,8 @@ def judge_life(run: RunState, config: dict[str, Any]) -> None:
         if latest.get("status") in OVER:
             run.status = latest["status"]  # it ended in good order while we looked
         else:
-            run.status, run.why = (
-                "died",
-                f"process {run.pid} is gone" if run.pid else "no process trains here",
-            )
+            run.status = "died"
+            run.why = f"process {run.pid} is gone" if run.pid else "no process trains here"
     elif run.age_s is None or run.age_s > patience:
         run.status, run.why = "silent", "a process holds the run; it evaluates, compiles or hangs"
         if not here:

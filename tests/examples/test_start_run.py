@@ -47,7 +47,7 @@ def start(tmp_path):
 
 
 def wait_until_over(run):
-    """Wait until no process trains in `run`. (A process that nobody waits for keeps its number.)"""
+    """Wait until no process trains in `run`. A process that nobody has waited for keeps its number."""
     while is_locked(run / "train.log"):
         time.sleep(0.05)
 
