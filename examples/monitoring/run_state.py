@@ -39,7 +39,7 @@ class RunState:
     samples_per_s: float | None = None
     memory_mb: float | None = None
     eta_s: float | None = None
-    age_s: float | None = None  # of the heartbeat
+    age_s: float | None = None  # of the heartbeat; before the first one, since the start
     why: str | None = None  # it is taken for dead or silent
     notes: list[str] = field(default_factory=list)  # what is wrong, and what to do
 
@@ -100,7 +100,7 @@ def facts(folder: Path, config: dict[str, Any], beat: dict[str, Any], now: datet
     run.pid, run.step, run.total_steps = (whole(beat.get(name)) for name in ("pid", "step", "total_steps"))
     run.loss, run.samples_per_s = finite(beat.get("loss")), finite(beat.get("samples_per_s"))
     run.memory_mb, run.eta_s = finite(beat.get("memory_mb")), finite(beat.get("eta_s"))
-    run.age_s = age(beat.get("updated_at"), now)
+    run.age_s = age(beat.get("updated_at") if beat else provenance(config).get("started_at"), now)
     if status not in ("starting", "running", *OVER):
         run.status = "unreadable"
         run.notes.append(f"unknown status {status!r}: another version of the program wrote heartbeat.json")

@@ -51,6 +51,8 @@ def last_sign(run: RunState) -> str:
     if run.age_s is None:
         return ""
     ago = f"{duration(run.age_s)} ago"
+    if run.pid is None and not run.over:  # no heartbeat yet
+        return f"began {ago}"
     return f"ended {ago}" if run.over and run.status != "died" else f"heartbeat {ago}"
 
 

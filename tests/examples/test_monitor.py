@@ -16,7 +16,6 @@ import pytest
 from examples import monitor
 from examples.monitoring.run_state import PATIENCE, is_locked, read_run
 from snippets.errors import exit_with_one_line
-from snippets.run_folder import RunFolder
 
 SCRIPT = Path(monitor.__file__)
 FAKE = Path(__file__).with_name("fake_training.py")
@@ -268,8 +267,17 @@ def test_without_metrics_and_heartbeat(make_run, watch):
         "died      cifar_optimizers",
         "!         no sign of life yet; no process trains here",
     ]
-    with RunFolder(folder):
-        assert watch(folder, "--once")[1][1].startswith("silent")
+
+
+@pytest.mark.parametrize(("seconds", "exit_code", "word"), [(9, 0, "starting"), (600, 1, "silent")])
+def test_a_run_before_its_first_heartbeat(make_run, watch, seconds, exit_code, word):
+    began = {"started_at": (NOW - timedelta(seconds=seconds)).isoformat()}
+    folder = make_run(config={"system": "new", "provenance": began}, losses=[], alive=True)
+    (folder / "heartbeat.json").unlink()
+    code, lines, _ = watch(folder, "--once")
+    assert code == exit_code
+    assert lines[1].startswith(word)
+    assert lines[-1] == f"now       began {'9 s' if word == 'starting' else '10 min'} ago"
 
 
 @pytest.mark.parametrize(
