@@ -34,7 +34,7 @@ except ModuleNotFoundError as missing:
     )
     sys.exit(2)
 
-OWN = ("optimizer", "seed", "resume", "quick")  # options of train.py that a grid decides itself
+OWN = ("optimizer", "seed", "resume")  # options of train.py that a grid decides itself
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def read_grid(options: Any, words: Sequence[str]) -> Grid:
     typed = read_command_line(words)
     for name in OWN:
         if name in typed:
-            raise UsageError(f"--{name} is no option of a grid; choose --optimizers, --seeds and --max-steps")
+            raise UsageError(f"--{name} is no option of a grid; choose with --optimizers and --seeds")
     grid = Grid(
         options.out, list(dict.fromkeys(optimizers)), list(dict.fromkeys(map(int, seeds))), tuple(words)
     )

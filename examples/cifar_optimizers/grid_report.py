@@ -63,7 +63,8 @@ def draw_grid(folder: Path, results: list[dict[str, Any]], image: Path) -> None:
             run["name"] for run in results if (run["optimizer"], run["status"]) == (optimizer, "finished")
         ]
         draw_course(course, [folder / name / "metrics.jsonl" for name in names], optimizer)
-        end.plot([place] * len(accuracies), accuracies, marker, color=colour, alpha=0.8, markersize=7)
+        beside = [place + 0.14 * (number - (len(accuracies) - 1) / 2) for number in range(len(accuracies))]
+        end.plot(beside, accuracies, marker, color=colour, alpha=0.8, markersize=7)  # equal ones side by side
         end.hlines(statistics.fmean(accuracies), place - 0.3, place + 0.3, color=colour)
     course.set_xlabel("epoch")
     course.set_title("on the way: mean and standard deviation", fontsize=10)

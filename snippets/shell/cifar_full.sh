@@ -22,9 +22,12 @@ python examples/cifar_optimizers/train.py --data cifar10 --download --batch-size
 python examples/cifar_optimizers/train.py --data ~/data/cifar-100-python --optimizer adamw
 # --8<-- [end:own-folder]
 
-# --8<-- [start:three-seeds]
-for seed in 42 123 456; do
-  python examples/cifar_optimizers/train.py --data cifar10 --download \
-    --optimizer adamw --seed "$seed" --out "runs/adamw-$seed"
-done
-# --8<-- [end:three-seeds]
+# --8<-- [start:grid]
+python examples/cifar_optimizers/grid.py --data cifar10 --download \
+  --optimizers sgd,adam,adamw,radam,lion --seeds 42,123,456
+# --8<-- [end:grid]
+
+# --8<-- [start:noise-grid]
+python examples/cifar_optimizers/label_noise.py --data cifar10 --download \
+  --label-noise 0.2 --epochs 100 --optimizers sgd,adam,lion
+# --8<-- [end:noise-grid]

@@ -1,0 +1,58 @@
+"""What the pages say about the cost of wrong labels follows from the measured accuracies."""
+
+import statistics
+from datetime import date
+from pathlib import Path
+
+import pytest
+import yaml
+
+from examples.cifar_optimizers.optimizers import OPTIMIZERS
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = yaml.safe_load((ROOT / "docs/data/results/cifar_label_noise.yaml").read_text(encoding="utf-8"))
+
+
+def lost(name, epochs):
+    """Return the mean loss of a row in percentage points."""
+    (run,) = (run for run in DATA["runs"] if run["name"]["en"] == name)
+    pair = run["epochs"][epochs]
+    return 100 * statistics.fmean(c - n for c, n in zip(pair["clean"], pair["noisy"], strict=True))
+
+
+def names():
+    return [run["name"]["en"] for run in DATA["runs"]]
+
+
+def test_the_data_say_how_they_were_made():
+    assert {"machine", "versions", "date", "command"} <= DATA.keys()
+    assert isinstance(DATA["date"], date)
+    assert {run["options"][1] for run in DATA["runs"]} == set(OPTIMIZERS)
+    for run in DATA["runs"]:
+        for pair in run["epochs"].values():
+            for accuracies in pair.values():
+                assert len(accuracies) == len(DATA["seeds"]) >= 3
+                for accuracy in accuracies:  # of 355 held-out images
+                    assert accuracy * 355 == pytest.approx(round(accuracy * 355), abs=0.01)
+
+
+def test_after_10_epochs_all_but_radam_lose_1_to_3_points():
+    for name in names():
+        assert (1 <= lost(name, 10) <= 3) == (name != "RAdam")
+    assert max(names(), key=lambda name: lost(name, 10)) == "RAdam"
+
+
+def test_after_60_epochs_the_learning_rate_decides_for_lion():
+    faster = "Lion, learning rate 0.001"
+    assert min(lost(name, 60) for name in names()) > 8
+    assert lost("Lion", 60) < min(lost(name, 60) for name in ("SGD", "Adam", "AdamW"))
+    assert {faster, "Muon"} == set(sorted(names(), key=lambda name: lost(name, 60))[-2:])
+    assert min(names(), key=lambda name: lost(name, 60)) == "RAdam"
+    assert (round(lost(faster, 10)), round(lost(faster, 60))) == (1, 20)
+    assert lost("Lion", 60) < lost("Adam", 60) < lost(faster, 60)
+
+
+def test_on_the_way_all_had_learned_the_digits():
+    """The best epoch of the runs with wrong labels, of 60, in percent."""
+    means = [100 * statistics.fmean(run["epochs"][60]["best_epoch_of_noisy"]) for run in DATA["runs"]]
+    assert (round(min(means), 1), round(max(means), 1)) == (96.6, 97.9)
