@@ -5,7 +5,8 @@
 Two promises, each as a ratio within one run, with its spread:
 
 overhead  an epoch of the real loop (losses read, metrics, heartbeat, progress bar) against a bare PyTorch
-          loop over the same batches on the same device, in turns; neither evaluates nor saves
+          loop over the same batches on the same device, in turns; neither evaluates nor saves. "bare" counts
+          no accuracy either; "steps" takes the system's own steps, so that only the loop around them differs
 saving    the share of a run at default settings that goes into checkpoints, the one at its end included
 
 The entry of this machine and device is replaced, those of others stay.
@@ -21,7 +22,7 @@ import shlex
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ from snippets.timing import Spread, compare
 from snippets.training_loop import EpochResult, Training
 
 DATA = Path(__file__).resolve().parents[1] / "docs" / "data" / "results" / "training_loop.yaml"
-PAIRS = 30
+PAIRS = 60
 
 CASES = {
     "cpu": {
@@ -58,7 +59,7 @@ SAVING_EPOCHS = {  # 10 is the default; a GPU needs more for the run to last lon
 
 _HEADER = """\
 # Measured by tools/measure_training_loop.py, which replaces the entry of the machine that it runs on. Times
-# in seconds; ratio: an epoch of the real loop / the bare one before or after it; share: of the whole run.
+# in seconds; ratio: an epoch of the real loop / the simple one before or after; share: of the whole run.
 """
 
 
@@ -94,6 +95,15 @@ def bare_epoch(task: ImageClassification, epoch: int) -> None:
         scheduler.step()
 
 
+def steps_only(task: ImageClassification, epoch: int) -> None:
+    """Train for one epoch with the steps of the real loop and nothing around them."""
+    for indices in task.batches(epoch, 0):
+        task.learn(indices)
+
+
+SIMPLE_LOOPS = {"bare": bare_epoch, "steps": steps_only}
+
+
 @contextlib.contextmanager
 def opened(kind: type[Training], task: ImageClassification) -> Iterator[tuple[Training, tqdm]]:
     """Yield a run of `task` in a temporary folder, and a progress bar that draws into nothing."""
@@ -107,15 +117,17 @@ def opened(kind: type[Training], task: ImageClassification) -> Iterator[tuple[Tr
         yield kind(task, run, {"system": "cifar_optimizers"}, advice=""), bar
 
 
-def measure_overhead(words: list[str], pairs: int) -> dict[str, Any]:
-    """Return the seconds of an epoch of either loop, and the ratios of neighbours."""
+def measure_overhead(
+    words: list[str], pairs: int, simple_epoch: Callable[[ImageClassification, int], None]
+) -> dict[str, Any]:
+    """Return the seconds of an epoch of a simple loop and of the real one, and the ratios of neighbours."""
     typed = read_command_line(words) | {"epochs": 10_000}  # a schedule that hardly moves
-    bare, real = prepare(typed), prepare(typed)
+    simple, real = prepare(typed), prepare(typed)
     real.evaluate = lambda epoch, measures, speed: EpochResult({}, 0.0, f"epoch {epoch}")
     steps, done = real.steps_per_epoch, [0]
 
-    def run_bare() -> None:
-        bare_epoch(bare, done[0])
+    def run_simple() -> None:
+        simple_epoch(simple, done[0])
         done[0] += 1
 
     with opened(WithoutSaving, real) as (training, bar):
@@ -124,12 +136,12 @@ def measure_overhead(words: list[str], pairs: int) -> dict[str, Any]:
             real.total_steps = real.state.step + steps
             training.train(StopSignals(), bar)
 
-        found = compare(run_bare, run_real, real.state.device, warm_up=2, pairs=pairs)
+        found = compare(run_simple, run_real, real.state.device, warm_up=2, pairs=pairs)
     return {
         "steps": steps,
         "pairs": found.ratio.count,
         "precision": real.precision.name,
-        "bare": rounded(found.first),
+        "simple": rounded(found.first),
         "real": rounded(found.second),
         "ratio": rounded(found.ratio),
     }
@@ -175,11 +187,12 @@ def measure(device: torch.device, pairs: int) -> dict[str, Any]:
     kind = "cpu" if device.type == "cpu" else "gpu"
     for name, words in CASES[kind].items():
         known = {"data": name, "words": words}
-        overhead = measure_overhead(["--device", device.type, *words], pairs)
-        print(f"{name}: real / bare {overhead['ratio']}", flush=True)
+        for against, epoch in SIMPLE_LOOPS.items():
+            overhead = measure_overhead(["--device", device.type, *words], pairs, epoch)
+            print(f"{name}: real / {against} {overhead['ratio']}", flush=True)
+            entry["overhead"].append(known | {"against": against} | overhead)
         saving = measure_saving(["--device", device.type, *words], SAVING_EPOCHS[kind][name])
         print(f"{name}: {saving['saves']} checkpoints, {saving['share']:.3%} of the time", flush=True)
-        entry["overhead"].append(known | overhead)
         entry["saving"].append(known | saving)
     return entry
 
