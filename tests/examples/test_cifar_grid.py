@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from examples.cifar_optimizers import grid, label_noise, train
+from examples.cifar_optimizers import grid, grid_run, label_noise, train
 from examples.cifar_optimizers.grid_report import by_optimizer, draw_grid, mean_and_deviation, table
 from examples.cifar_optimizers.grid_run import Run, outcome, train_apart, why
 from examples.cifar_optimizers.label_noise import pair
@@ -168,6 +168,7 @@ def a_run(folder, *words):
     return Run("sgd", 0, folder / "sgd-seed0", (*SMALL, *words))
 
 
+@pytest.mark.long
 def test_a_process_of_its_own_trains_and_stops_politely(tmp_path, monkeypatch, one_thread):
     """One real process: asked to stop after some steps, it saves; its end is that of the signal."""
     for name, value in one_thread.items():
@@ -309,10 +310,58 @@ def test_the_published_length_is_the_default_for_cifar(write_cifar, tmp_path, na
     assert resolve({"data": str(folder), "epochs": 10}).epochs == 10
 
 
-def test_wrong_usage_in_a_run_ends_the_grid(tmp_path, monkeypatch, one_thread):
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    """Return a function that lets a few lines of Python take the place of train.py."""
+
+    def replace(lines):
+        script = tmp_path / "train.py"
+        script.write_text(lines)
+        monkeypatch.setattr(grid_run, "TRAIN", script)
+
+    return replace
+
+
+def test_a_run_is_told_what_to_train_and_where(stand_in, tmp_path):
+    stand_in(f"import sys; open({str(tmp_path / 'told')!r}, 'w').write(' '.join(sys.argv[1:]))")
+    run = a_run(tmp_path)
+    assert train_apart(run, StopSignals()) is None
+    told = f"--optimizer sgd --seed 0 --out {run.folder} --resume auto"
+    assert (tmp_path / "told").read_text() == f"{' '.join(SMALL)} {told}"
+
+
+def test_wrong_usage_in_a_run_ends_the_grid(stand_in, tmp_path):
     """What only the run itself can find out would be wrong in all others, too."""
-    monkeypatch.chdir(tmp_path)
-    run = Run("sgd", 0, tmp_path / "sgd-seed0", ("--data", "cifar10"))
-    with pytest.raises(UsageError, match="there is no folder data/cifar-10-batches-py; add --download"):
-        train_apart(run, StopSignals())
-    assert not run.folder.exists()
+    stand_in("import sys; print('error: there is no folder', file=sys.stderr); sys.exit(2)")
+    with pytest.raises(UsageError, match=r"^there is no folder$"):
+        train_apart(a_run(tmp_path), StopSignals())
+
+
+def test_a_crash_is_the_end_of_one_run(stand_in, tmp_path):
+    stand_in("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
+    assert train_apart(a_run(tmp_path), StopSignals()) == "killed by SIGSEGV"
+
+
+def test_a_run_gets_the_signal_once_and_may_finish_its_step(stand_in, tmp_path):
+    ready, ended = tmp_path / "ready", tmp_path / "ended"
+    stand_in(
+        "import signal, sys, time\n"
+        "def end(*_):\n"
+        "    signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
+        "    time.sleep(0.3)\n"
+        f"    open({str(ended)!r}, 'w').close()\n"
+        "    sys.exit(130)\n"
+        "signal.signal(signal.SIGINT, end)\n"
+        f"open({str(ready)!r}, 'w').close()\n"
+        "time.sleep(60)\n"
+    )
+    stop = StopSignals()
+
+    def stop_when_ready():
+        while not ready.exists():
+            time.sleep(0.01)
+        stop.received = signal.SIGINT
+
+    threading.Thread(target=stop_when_ready, daemon=True).start()
+    assert train_apart(a_run(tmp_path), stop) == "exit code 130"
+    assert ended.exists()
