@@ -33,11 +33,11 @@ check-setup: .venv/.examples ## is this machine ready to train, and if not, what
 # ---- Check ----
 
 .PHONY: test
-test: .venv/.dev ## run every test; what was skipped, and why, is listed at the end
+test: .venv/.dev .venv-sim/.sim ## run every test; what was skipped, and why, is listed at the end
 	@$(VENV_PYTHON) -m tools.run_tests $(ARGS)
 
 .PHONY: test-long
-test-long: .venv/.dev ## the slow checks as well
+test-long: .venv/.dev .venv-sim/.sim ## the slow checks as well
 	@$(VENV_PYTHON) -m tools.run_tests --long $(ARGS)
 
 .PHONY: lint
@@ -92,6 +92,9 @@ named-page:
 
 .venv/.site .venv/.examples .venv/.dev: always
 	@tools/environment.sh $(subst .,,$(notdir $@))
+
+.venv-sim/.sim: .venv/.dev always
+	@tools/simulated_environment.sh
 
 .PHONY: always
 always:

@@ -37,13 +37,13 @@ def this_machine() -> tuple[str, dict[str, str]]:
     }
 
 
-def begin(root: Path, context: str, versions: dict[str, str]) -> None:
-    """Start a test run: remove old coverage data, note device, versions and the text of every source."""
+def begin(root: Path, contexts: list[str], versions: dict[str, str]) -> None:
+    """Start a test run: remove old coverage data, note devices, versions and the text of every source."""
     folder = root / RUN_FOLDER
     if folder.exists():
         shutil.rmtree(folder)
     folder.mkdir(parents=True)
-    run = {"contexts": [context], "versions": versions, "sources": source_hashes(root)}
+    run = {"contexts": contexts, "versions": versions, "sources": source_hashes(root)}
     (root / RUN_RECORD).write_text(json.dumps(run, indent=2), encoding="utf-8")
 
 

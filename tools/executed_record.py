@@ -22,7 +22,7 @@ from tools.executed_lines import Report
 
 RECORD = Path("docs/data/executed.json")
 PINS = Path("requirements/examples.txt")
-REFERENCE_CONTEXTS = ["cpu"]
+REFERENCE_CONTEXTS = ["cpu", "simulated-mps"]
 
 
 def document(report: Report) -> dict:

@@ -2,9 +2,9 @@
 
     python -m tools.run_tests [--long]
 
-Three stages, each in processes of its own: the linters (tools/lint.py); all tests under coverage, with --long
-also the slow ones; and last the proof that every Python line on a page ran, which reads the finished coverage
-data (tools/executed_lines.py). The last line is `N passed, N failed, N skipped`; the exit code is 0 only when
+Four stages, each in processes of its own: the linters (tools/lint.py); all tests under coverage, with --long
+also the slow ones; those on the simulated MPS device, in .venv-sim; and last the proof that every Python line
+on a page ran, which reads the finished coverage data (tools/executed_lines.py). The last line is `N passed, N failed, N skipped`; the exit code is 0 only when
 nothing failed and every stage ran at least one test.
 """
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import fcntl
 import os
+import platform
 import subprocess
 import sys
 import time
@@ -26,6 +27,9 @@ from tools.coverage_data import COVERAGE_FILE, RUN_FOLDER, begin, this_machine
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ".cache/test-run.lock"
+SIMULATED = "simulated-mps"  # the context of the tests on the simulated device
+SIMULATED_PYTHON = ".venv-sim/bin/python"
+ON_SIMULATED_MPS = ("tests/simulated_mps", "tests/on_simulated_mps")
 
 
 @dataclass
@@ -104,10 +108,20 @@ def summary(stages: list[Stage]) -> str:
     return "\n".join([*lines, "", f"{passed} passed, {len(failed)} failed, {skipped.total()} skipped"])
 
 
+def run_simulated(which: str, environment: dict[str, str]) -> Stage:
+    """Run the tests on the simulated MPS device as a stage. A Mac has the real one instead."""
+    if platform.system() == "Darwin":
+        return Stage("simulated", skipped=["the simulated MPS device is for machines without the real one"])
+    coverage = [SIMULATED_PYTHON, "-m", "coverage", "run", f"--context={SIMULATED}"]
+    pytest = ["-m", "pytest", "-p", "simulated_mps.pytest_plugin", "--simulated-mps", "-m", which]
+    return run_pytest("simulated", [*coverage, *pytest, *ON_SIMULATED_MPS], ROOT, environment)
+
+
 def run_all(long: bool) -> int:
     """Run all stages and print the summary; return the exit code."""
     context, versions = this_machine()
-    begin(ROOT, context, versions)
+    contexts = [context] if platform.system() == "Darwin" else [context, SIMULATED]
+    begin(ROOT, contexts, versions)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
     environment["COVERAGE_FILE"] = str(ROOT / COVERAGE_FILE)
     coverage = [sys.executable, "-m", "coverage", "run", f"--context={context}"]
@@ -117,6 +131,7 @@ def run_all(long: bool) -> int:
     stages = [
         run_lint(),
         run_pytest("tests", [*coverage, *pytest, which], ROOT, environment),
+        run_simulated(which, environment),
         run_pytest("proof", proof, ROOT, environment),
     ]
     print(f"\n{summary(stages)}")

@@ -72,6 +72,12 @@ METAL = """
 """
 
 
+@pytest.fixture(autouse=True)
+def _one_reference(monkeypatch):
+    """Let a run on the CPU alone count as the reference; the real one has the simulated device as well."""
+    monkeypatch.setattr(executed_record, "REFERENCE_CONTEXTS", ["cpu"])
+
+
 @pytest.fixture
 def repository(plant, tmp_path):
     """Return a small repository with one source, one page that shows all of it, and its test."""
@@ -86,7 +92,7 @@ def repository(plant, tmp_path):
 
 def run_tests(root, context="cpu"):
     """Run the small repository's tests as tools/run_tests.py runs ours."""
-    begin(root, context, VERSIONS)
+    begin(root, [context], VERSIONS)
     cover(root, context)
 
 
@@ -171,7 +177,7 @@ def test_worker_processes_count(repository, plant, method):
 
 
 def test_two_contexts_together(repository, plant):
-    begin(repository, "cpu", VERSIONS)
+    begin(repository, ["cpu"], VERSIONS)
     run = json.loads((repository / RUN_FOLDER / "run.json").read_text())
     run["contexts"].append("simulated-mps")
     (repository / RUN_FOLDER / "run.json").write_text(json.dumps(run))
@@ -227,7 +233,7 @@ def test_without_a_test_run(repository):
 
 
 def test_without_coverage_data(repository):
-    begin(repository, "cpu", VERSIONS)
+    begin(repository, ["cpu"], VERSIONS)
     assert f"the test run left no coverage data in {RUN_FOLDER}" in measure(repository).problems
 
 
@@ -243,7 +249,7 @@ def test_sources_edited_after_the_run(repository, plant):
 
 def test_an_old_run_is_forgotten(repository, plant):
     run_everything(repository, plant)
-    begin(repository, "cpu", VERSIONS)
+    begin(repository, ["cpu"], VERSIONS)
     assert len(measure(repository).problems) > 1
 
 

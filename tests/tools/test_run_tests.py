@@ -12,6 +12,7 @@ from tools.lint import Check
 from tools.run_tests import Stage, read_junit, run_pytest, summary
 
 ROOT = Path(__file__).resolve().parents[2]
+NAMES = ("lint", "tests", "simulated", "proof")
 
 TESTS = {
     "passes": "def test_a(): pass\n",
@@ -68,18 +69,16 @@ def test_summary_names_failures_and_reasons():
 
 @pytest.mark.parametrize(
     ("failed", "exit_code"),
-    [([[], [], []], 0), ([["x"], [], []], 1), ([[], ["x"], []], 1), ([[], [], ["x"]], 1)],
+    [([[], [], [], []], 0), *(([["x"] * (i == bad) for i in range(4)], 1) for bad in range(4))],
 )
 def test_the_exit_code_is_zero_only_when_no_stage_failed(monkeypatch, capsys, failed, exit_code):
-    stages = iter(
-        [Stage(name, 1, wrong) for name, wrong in zip(("lint", "tests", "proof"), failed, strict=True)]
-    )
+    stages = iter([Stage(name, 1, wrong) for name, wrong in zip(NAMES, failed, strict=True)])
     monkeypatch.setattr(run_tests, "begin", lambda *_: None)
     monkeypatch.setattr(run_tests, "this_machine", lambda: ("cpu", {}))
     monkeypatch.setattr(run_tests, "run_lint", lambda: next(stages))
     monkeypatch.setattr(run_tests, "run_pytest", lambda *_: next(stages))
     assert run_tests.run_all(long=False) == exit_code
-    assert capsys.readouterr().out.splitlines()[-1] == f"3 passed, {exit_code} failed, 0 skipped"
+    assert capsys.readouterr().out.splitlines()[-1] == f"4 passed, {exit_code} failed, 0 skipped"
 
 
 def test_two_test_runs_do_not_share_a_folder(monkeypatch, tmp_path, capsys):

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-#include <c10/core/Allocator.h>
+#include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/StorageImpl.h>
 #include <c10/core/impl/alloc_cpu.h>
 #include <c10/util/SmallVector.h>
@@ -30,7 +30,7 @@ inline void release(void* context) {
   delete block;
 }
 
-struct CountingAllocator final : c10::Allocator {
+struct CountingAllocator final : c10::DeviceAllocator {
   c10::DataPtr allocate(size_t bytes) override {
     void* data = bytes == 0 ? nullptr : c10::alloc_cpu(bytes);
     record().allocate(static_cast<int64_t>(bytes));
@@ -38,6 +38,22 @@ struct CountingAllocator final : c10::Allocator {
   }
   void copy_data(void* target, const void* source, size_t bytes) const override {
     default_copy_data(target, source, bytes);
+  }
+
+  // For torch.accelerator's statistics. Nothing is cached, so "reserved" is "allocated".
+  bool initialized() override { return true; }
+  void emptyCache(c10::MempoolId_t) override {}
+  void recordStream(const c10::DataPtr&, c10::Stream) override {}
+  void resetAccumulatedStats(c10::DeviceIndex) override {}
+  void resetPeakStats(c10::DeviceIndex) override { record().peak = record().allocated.load(); }
+  c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex) override {
+    c10::CachingDeviceAllocator::DeviceStats stats;
+    for (auto* bytes : {&stats.allocated_bytes, &stats.reserved_bytes}) {
+      auto& all = (*bytes)[static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE)];
+      all.current = record().allocated;
+      all.peak = record().peak;
+    }
+    return stats;
   }
 };
 

@@ -142,6 +142,15 @@ def test_memory_is_counted():
     assert torch.mps.current_allocated_memory() == before
 
 
+def test_the_accelerators_statistics():
+    torch.accelerator.reset_peak_memory_stats()
+    before = torch.accelerator.memory_allocated()
+    assert before == torch.mps.current_allocated_memory()
+    torch.zeros(500, device=MPS)
+    assert torch.accelerator.memory_allocated() == before
+    assert torch.accelerator.max_memory_allocated() == before + 2000
+
+
 def test_pinning_is_refused_as_on_mps():
     loader = torch.utils.data.DataLoader(torch.arange(4.0), pin_memory=True)
     with pytest.warns(UserWarning, match="pin_memory.*not supported on MPS"):

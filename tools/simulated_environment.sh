@@ -1,0 +1,40 @@
+#!/bin/sh
+# Makes and updates .venv-sim, in which PyTorch is a build without CUDA and holds the simulated MPS device
+# (tests/simulated_mps). All other packages are those of .venv, which must be complete.
+#
+# On a Mac there is nothing to do: it has the real device. As in tools/environment.sh, the stamp is a copy of what was
+# installed from, written only after everything succeeded.
+set -eu
+cd "$(dirname "$0")/.."
+
+VENV=.venv-sim
+PY=$VENV/bin/python
+STAMP=$VENV/.sim
+CPU_INDEX=https://download.pytorch.org/whl/cpu
+
+say() { echo "mps-handbook: $*" >&2; }
+
+wanted() {
+    pwd -P
+    cat .venv/.dev requirements/sim.txt
+}
+
+# Not every package index has builds without CUDA; PyTorch's own has. It is asked second, since it may be out of reach.
+install_pytorch() {
+    "$PY" -m pip install -qq --disable-pip-version-check --no-deps "$@" -r requirements/sim.txt
+}
+
+[ "$(uname -s)" != Darwin ] || exit 0
+if wanted | cmp -s - "$STAMP" 2>/dev/null; then
+    exit 0
+fi
+say "making .venv-sim: PyTorch without CUDA, for the simulated MPS device (about 700 MB, once)"
+rm -rf "$VENV"
+.venv/bin/python -m venv "$VENV"
+install_pytorch 2>/dev/null || install_pytorch --extra-index-url "$CPU_INDEX"
+# The packages of .venv come after those of .venv-sim, so that its own PyTorch wins.
+shared=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+own=$("$PY" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+printf '%s\n' "$(pwd -P)/tests/simulated_mps" "import site; site.addsitedir('$shared')" > "$own/shared_with_venv.pth"
+wanted > "$STAMP.part"
+mv "$STAMP.part" "$STAMP"
