@@ -4,8 +4,10 @@
 
 Four stages, each in processes of its own: the linters (tools/lint.py); all tests under coverage, with --long
 also the slow ones; those on the simulated MPS device, in .venv-sim; and last the proof that every Python line
-on a page ran, which reads the finished coverage data (tools/executed_lines.py). The last line is `N passed, N failed, N skipped`; the exit code is 0 only when
-nothing failed and every stage ran at least one test.
+on a page ran, which reads the finished coverage data (tools/executed_lines.py).
+
+The last line is `N passed, N failed, N skipped`; the exit code is 0 only when nothing failed and every stage
+ran at least one test.
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ LOCK = ".cache/test-run.lock"
 SIMULATED = "simulated-mps"  # the context of the tests on the simulated device
 SIMULATED_PYTHON = ".venv-sim/bin/python"
 ON_SIMULATED_MPS = ("tests/simulated_mps", "tests/on_simulated_mps")
+# Two processes, each with whole files: many tests wait for processes or a browser of their own.
+IN_PARALLEL = ("-n", "2", "--dist", "loadfile")
 
 
 @dataclass
@@ -114,7 +118,7 @@ def run_simulated(which: str, environment: dict[str, str]) -> Stage:
         return Stage("simulated", skipped=["the simulated MPS device is for machines without the real one"])
     coverage = [SIMULATED_PYTHON, "-m", "coverage", "run", f"--context={SIMULATED}"]
     pytest = ["-m", "pytest", "-p", "simulated_mps.pytest_plugin", "--simulated-mps", "-m", which]
-    return run_pytest("simulated", [*coverage, *pytest, *ON_SIMULATED_MPS], ROOT, environment)
+    return run_pytest("simulated", [*coverage, *pytest, *IN_PARALLEL, *ON_SIMULATED_MPS], ROOT, environment)
 
 
 def run_all(long: bool) -> int:
@@ -130,7 +134,7 @@ def run_all(long: bool) -> int:
     proof = [sys.executable, *pytest, "proof", "--capture=no", "tests/proof"]
     stages = [
         run_lint(),
-        run_pytest("tests", [*coverage, *pytest, which], ROOT, environment),
+        run_pytest("tests", [*coverage, *pytest, which, *IN_PARALLEL], ROOT, environment),
         run_simulated(which, environment),
         run_pytest("proof", proof, ROOT, environment),
     ]

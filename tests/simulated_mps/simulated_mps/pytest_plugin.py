@@ -26,9 +26,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Print what the tests did on the device."""
-    if config.getoption("simulated_mps"):
-        from simulated_mps import report
+    if not config.getoption("simulated_mps"):
+        return
+    from simulated_mps import report
 
-        terminalreporter.section("simulated MPS")
-        for line in report().lines():
-            terminalreporter.line(line)
+    terminalreporter.section("simulated MPS")
+    if config.getoption("numprocesses", None):  # pytest-xdist: the counts are in its processes
+        terminalreporter.line("run without -n to see what the tests did on the device")
+        return
+    for line in report().lines():
+        terminalreporter.line(line)
