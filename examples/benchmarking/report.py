@@ -13,7 +13,7 @@ TOLERANCE = 0.05  # of the reference's loss: rounding to bf16 and other random c
 SPREADS = 3.0  # standard errors of the difference of two such means
 
 HEADER = (
-    f"{'level':<18} {'batch':>6} {'ms/step':>9} {'10 % to 90 %':>19} {'samples/s':>10} {'speed-up':>8} "
+    f"{'level':<18} {'batch':>6} {'workers':>7} {'ms/step':>9} {'10 % to 90 %':>19} {'samples/s':>10} {'speed-up':>8} "
     f"{'start':>8} {'data':>5} {'memory':>9} {'loss':>8}"
 )
 
@@ -78,15 +78,15 @@ def add_row(rows: list[Row], job: Job, result: dict[str, Any]) -> Row:
 
 def line(row: Row) -> str:
     """Return a row of the table under HEADER."""
-    result, name = row.result, f"{row.job.level.name:<18}"
+    result = row.result
+    batch, workers = ("" if value is None else value for value in row.point)
     if not row.measured:
-        batch = "" if row.job.batch_size is None else row.job.batch_size
-        return f"{name} {batch:>6} not available: {result['reason']}"
+        return f"{row.job.level.name:<18} {batch:>6} {workers:>7} not available: {result['reason']}"
     times = spread([1e3 * seconds for seconds in result["seconds"]])
     limits = f"{times.low:.3f} to {times.high:.3f}"
     mark = " differs" if row.loss_differs else ""
     return (
-        f"{name} {result['samples_per_step']:6d} {times.median:9.3f} {limits:>19} "
+        f"{row.job.level.name:<18} {result['samples_per_step']:6d} {workers:>7} {times.median:9.3f} {limits:>19} "
         f"{result['samples_per_s']:10.1f} {row.speed_up:7.2f}× {result['start_s']:6.1f} s "
         f"{result['data_share']:5.0%} {result['memory_mb']:6.0f} MB {last_loss(result['losses']):8.4f}{mark}"
     )

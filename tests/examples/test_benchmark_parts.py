@@ -178,6 +178,8 @@ def test_a_row_of_the_table():
     row = add_row(rows, *measured(Level("mps", "bf16"), [9, 10, 11]))
     expected = "mps+bf16 8 10.000 9.200 to 10.800 800.0 4.00× 1.5 s 25% 512 MB 1.0000"
     assert line(row).split() == expected.split()
+    add_row(rows, *measured(Level("mps"), [9, 10, 11], workers=2))
+    assert line(rows[-1]).split()[:4] == ["mps", "8", "2", "10.000"]
     add_row(rows, *measured(Level("mps"), [9, 10, 11], loss=2.0))
     assert line(rows[-1]).endswith("2.0000 differs")
 
