@@ -43,7 +43,7 @@ def test_weights_move_by_their_rounding_and_come_back_exactly(network, dtype):
     before = [weight.clone() for weight in network.parameters()]
     random_state = torch.get_rng_state()
     with shaken(network, dtype):
-        amount = max(1e-4, torch.finfo(dtype).eps / 2)
+        amount = 5e-4 if dtype == torch.float32 else 8e-3
         for weight, old in zip(network.parameters(), before, strict=True):
             assert ((weight - old).abs() <= 1.01 * amount * old.abs()).all()
             assert torch.equal(weight, old) == (old == 0).all()
@@ -99,13 +99,13 @@ def test_the_worst_tensor_is_named():
     expected = {"loss": torch.tensor(1.0), "a": torch.ones(4), "b": torch.ones(4)}
     found = expected | {"a": torch.full((4,), 1.5), "b": torch.full((4,), 3.0)}
     sentence = disagreement(found, expected, expected, torch.float32)
-    assert sentence == "the b is off by 200 % of its size, rounding explains 0.00012 %"
+    assert sentence == "the b is off by 200 % of its size, rounding explains 0.1 %"
 
 
-def test_uncertainty_is_twice_the_shift_of_all_gradients_together():
+def test_uncertainty_is_three_times_the_shift_of_all_gradients_together():
     expected = {"loss": torch.tensor(1.0), "a": torch.tensor([3.0, 0.0]), "b": torch.tensor([4.0])}
     from_shaken = {"loss": torch.tensor(9.0), "a": torch.tensor([3.0, 0.1]), "b": torch.tensor([4.0])}
-    assert uncertainty(expected, from_shaken) == "4 %"  # 2 × 0.1 of 5
+    assert uncertainty(expected, from_shaken) == "6 %"  # 3 × 0.1 of 5
 
 
 def test_percent():
