@@ -13,8 +13,8 @@ TOLERANCE = 0.05  # of the reference's loss: rounding to bf16 and other random c
 SPREADS = 3.0  # standard errors of the difference of two such means
 
 HEADER = (
-    f"{'level':<18} {'batch':>6} {'workers':>7} {'ms/step':>9} {'10 % to 90 %':>19} {'samples/s':>10} {'speed-up':>8} "
-    f"{'start':>8} {'data':>5} {'memory':>9} {'loss':>8}"
+    f"{'level':<18} {'batch':>6} {'workers':>7} {'ms/step':>9} {'10 % to 90 %':>19} "
+    f"{'samples/s':>10} {'speed-up':>8} {'start':>8} {'data':>5} {'memory':>9} {'loss':>8}"
 )
 
 
@@ -86,9 +86,9 @@ def line(row: Row) -> str:
     limits = f"{times.low:.3f} to {times.high:.3f}"
     mark = " differs" if row.loss_differs else ""
     return (
-        f"{row.job.level.name:<18} {result['samples_per_step']:6d} {workers:>7} {times.median:9.3f} {limits:>19} "
-        f"{result['samples_per_s']:10.1f} {row.speed_up:7.2f}× {result['start_s']:6.1f} s "
-        f"{result['data_share']:5.0%} {result['memory_mb']:6.0f} MB {last_loss(result['losses']):8.4f}{mark}"
+        f"{row.job.level.name:<18} {result['samples_per_step']:6d} {workers:>7} "
+        f"{times.median:9.3f} {limits:>19} {result['samples_per_s']:10.1f} {row.speed_up:7.2f}× "
+        f"{result['start_s']:6.1f} s {result['data_share']:5.0%} {result['memory_mb']:6.0f} MB {last_loss(result['losses']):8.4f}{mark}"
     )
 
 
