@@ -56,7 +56,8 @@ class Environment:
         }
 
     def upgrade(self, *options, answer="", index=True):
-        where = ("--index-url", self.nightly.as_uri()) if index else ()
+        address = self.nightly.as_uri()
+        where = ("--index-url", address) if index else ()
         return subprocess.run(
             [self.python, SCRIPT, *options, *where],
             env=self.variables,
