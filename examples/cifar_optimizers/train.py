@@ -26,13 +26,14 @@ try:
     from snippets.compile_safely import compile_or_eager
     from snippets.data_loading import EpochLoader
     from snippets.data_order import epoch_order
-    from snippets.device import pick_device
+    from snippets.device import is_mps, pick_device
     from snippets.errors import UsageError, exit_with_one_line
     from snippets.precision import pick_precision
     from snippets.run_folder import RunFolder
     from snippets.seeds import seed_everything
     from snippets.training_loop import EpochResult
     from snippets.training_run import Program, run_program
+    from snippets.watermarks import check_watermarks
 except ModuleNotFoundError as missing:
     print(
         f"error: this Python has no module {missing.name!r}; "
@@ -60,6 +61,8 @@ class ImageClassification:
     def __init__(self, options: Options) -> None:
         """Load the data and make network, optimizers and schedules. Raises UsageError; writes nothing."""
         device, reason = pick_device(options.device)
+        if is_mps(device):
+            check_watermarks()
         self.options, self.precision = options, pick_precision(options.precision, device)
         if options.optimizer == "muon" and self.precision.name == "fp16":
             raise UsageError("--optimizer muon cannot scale gradients as fp16 needs it; use --precision bf16")
@@ -89,6 +92,7 @@ class ImageClassification:
 
     def compiled(self) -> nn.Module:
         """Return the compiled network, or the network itself where that does not work; `facts` say which."""
+        print("compiling and comparing with the uncompiled network: up to a minute", flush=True)
         size = self.options.batch_size
         batch = self.data.train_images[:size], self.data.train_labels[:size]
         network, self.facts["compile"] = compile_or_eager(
