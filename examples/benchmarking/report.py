@@ -88,7 +88,8 @@ def line(row: Row) -> str:
     return (
         f"{row.job.level.name:<18} {result['samples_per_step']:6d} {workers:>7} "
         f"{times.median:9.3f} {limits:>19} {result['samples_per_s']:10.1f} {row.speed_up:7.2f}× "
-        f"{result['start_s']:6.1f} s {result['data_share']:5.0%} {result['memory_mb']:6.0f} MB {last_loss(result['losses']):8.4f}{mark}"
+        f"{result['start_s']:6.1f} s {result['data_share']:5.0%} {result['memory_mb']:6.0f} MB "
+        f"{last_loss(result['losses']):8.4f}{mark}"
     )
 
 
