@@ -218,7 +218,10 @@ def upgrade(install: list[str], index: str, options: argparse.Namespace) -> None
             raise Problem(f"what can be imported is {in_words(after)}")
     except (Problem, KeyboardInterrupt) as problem:
         reason = str(problem) or "interrupted"
-        back = bring_back(install, file)
+        try:
+            back = bring_back(install, file)
+        except Problem as second:
+            raise Problem(f"{reason}; {second}") from None
         file.unlink()
         raise Problem(f"{reason}; back are {back}") from None
     print(

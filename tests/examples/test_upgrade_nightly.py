@@ -141,6 +141,17 @@ def test_a_nightly_that_does_not_work_is_taken_out_again(environment, code):
     assert (environment.version(), list(environment.saved.iterdir())) == (STABLE, [])
 
 
+def test_both_reasons_are_told_when_there_is_nothing_to_go_back_to(environment):
+    for path in environment.packages.glob("*"):
+        if path.name.startswith("torch"):
+            shutil.rmtree(path)
+    make_wheel(environment.nightly, "torch", NEWER, "raise ImportError('no symbol _mps')", needs=["sympy"])
+    done = environment.upgrade("--yes")
+    assert "installed  no PyTorch\n" in done.stdout
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert re.search(r"no symbol _mps; no PyTorch was installed before; to remove it: ", done.stderr)
+
+
 def test_without_a_nightly_nothing_is_touched(environment):
     for wheel in environment.nightly.glob("torch/*"):
         wheel.unlink()
