@@ -12,6 +12,7 @@ import coverage_table
 import environment_variables
 import glossary_table
 import memory_tables
+import operator_tables
 import published_speeds
 import results_table
 import version_picker
@@ -36,6 +37,7 @@ TABLES = {
 FAMILIES = {  # many tables from one module each
     "benchmark-": benchmark_table,
     "memory-": memory_tables,
+    "operators-": operator_tables,
     "results-": results_table,
     "speeds-": published_speeds,
     "variables-": environment_variables,

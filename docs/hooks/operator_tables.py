@@ -1,0 +1,165 @@
+"""The operators of PyTorch by release, from docs/data/operators.json (tools/operator_tables.py writes it).
+
+Two tables and three lists, so that a name is found whatever its state is, and a box that filters them
+(docs/assets/javascripts/operator-filter.js). Without scripts the box is not shown.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+FOLDER = Path(__file__).resolve().parent.parent / "data"
+DATA = FOLDER / "operators.json"
+FAMILIES = FOLDER / "operator_families.yaml"
+GUIDE = "../../guides/missing-operators/"  # seen from the built page
+
+LISTS = ("kernel", "composed", "elsewhere")
+SIGNS = {"x": "✓", "c": "∘", "-": "–", ".": ""}
+TEXT = {
+    "en": {
+        "operator": "Operator",
+        "family": "What it belongs to",
+        "label": "Find an operator",
+        "hint": "Part of a name, such as pool3d or aten::linalg_eig",
+        "found": "{} of {} entries",
+        "nothing": "PyTorch {} has no operator with this name.",
+        "show": "Show {} names",
+        "counts": ("Release", "Entries", "MPS kernel", "CUDA kernel", "CUDA only", "of these missing on MPS"),
+    },
+    "zh": {
+        "operator": "算子",
+        "family": "属于",
+        "label": "查找算子",
+        "hint": "名字的一部分，例如 pool3d 或 aten::linalg_eig",
+        "found": "找到 {} 个条目，共 {} 个",
+        "nothing": "PyTorch {} 没有名字里带这几个字的算子。",
+        "show": "展开 {} 个名字",
+        "counts": ("版本", "条目", "有 MPS 核函数", "有 CUDA 核函数", "只有 CUDA 有", "其中 MPS 缺失"),
+    },
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """Entries that belong together and have the same marks, such as `frexp` and its backward pass."""
+
+    names: tuple[str, ...]  # the plainest first
+    marks: str  # one per release, as in the data
+
+
+@cache
+def tables() -> dict[str, Any]:
+    """Return the data."""
+    return json.loads(DATA.read_text(encoding="utf-8"))
+
+
+@cache
+def families() -> list[dict[str, str]]:
+    """Return the families in order."""
+    return yaml.safe_load(FAMILIES.read_text(encoding="utf-8"))
+
+
+def stem(name: str) -> str:
+    """Return what the variants of an operator share: the name without overload, direction and in-place mark.
+
+    "logit_", "_pdist_backward" and "heaviside.out" give "logit", "pdist" and "heaviside".
+    """
+    plain = name.partition(".")[0].strip("_")
+    return re.sub(r"_(forward|backward)$", "", plain)
+
+
+def group(entries: dict[str, str]) -> list[Row]:
+    """Return the rows of a table: entries of one stem with equal marks together, sorted by name."""
+    together: dict[tuple[str, str], list[str]] = {}
+    for name, marks in entries.items():
+        together.setdefault((stem(name), marks), []).append(name)
+    rows = [Row(tuple(sorted(names, key=plainness)), marks) for (_, marks), names in together.items()]
+    return sorted(rows, key=lambda row: (row.names[0].strip("_"), row.names))
+
+
+def plainness(name: str) -> tuple[bool, bool, bool, int, str]:
+    """Order variants: those without overload, that are not backward or in place, first."""
+    base, dot, _ = name.partition(".")
+    return bool(dot), "backward" in base, base.endswith("_"), len(name), name
+
+
+def family(name: str, language: str) -> str:
+    """Return what a missing operator belongs to as HTML, empty where nothing is known."""
+    base = name.partition(".")[0]
+    for entry in families():
+        if re.fullmatch(entry["names"], base):
+            text = re.sub(r"`([^`]+)`", r"<code>\1</code>", entry[language])
+            return f'<a href="{GUIDE}#{entry["link"]}">{text}</a>' if "link" in entry else text
+    return ""
+
+
+def _names(row: Row) -> str:
+    first, *others = row.names
+    shown = [name.removeprefix(first) if name.startswith(first + ".") else name for name in others]
+    more = " ".join(f"<code>{escape(name)}</code>" for name in shown)
+    return f"<code>{escape(first)}</code>" + (f" <small>{more}</small>" if more else "")
+
+
+def _table(entries: dict[str, str], language: str, with_family: bool) -> str:
+    text = TEXT[language]
+    heads = "".join(f"<th>{head}</th>" for head in (text["operator"], *tables()["releases"]))
+    heads += f'<th class="operator-family">{text["family"]}</th>' if with_family else ""
+    lines = ["<table>", f"<thead><tr>{heads}</tr></thead>", "<tbody>"]
+    for row in group(entries):
+        marks = "".join(f"<td>{SIGNS[mark]}</td>" for mark in row.marks)
+        note = f'<td class="operator-family">{family(row.names[0], language)}</td>' if with_family else ""
+        lines.append(f"<tr><td>{_names(row)}</td>{marks}{note}</tr>")
+    return "\n".join(
+        ['<div class="operator-table" data-operators>', *lines, "</tbody>", "</table>", "</div>"]
+    )
+
+
+def _list(names: list[str], language: str) -> str:
+    items = "".join(f"<li>{escape(name)}</li>" for name in names)
+    return (
+        '<details class="operator-list" data-operators data-search-exclude>'
+        f"<summary>{TEXT[language]['show'].format(len(names))}</summary>\n<ul>{items}</ul></details>"
+    )
+
+
+def _filter(language: str) -> str:
+    text = TEXT[language]
+    newest = list(tables()["releases"].values())[-1]["version"]
+    return (
+        f'<div class="operator-filter" data-operator-filter data-found="{text["found"]}"'
+        f' data-nothing="{text["nothing"].format(newest)}" hidden>\n'
+        f'<label for="operator-filter">{text["label"]}</label>\n'
+        f'<input id="operator-filter" type="search" placeholder="{text["hint"]}" autocomplete="off"'
+        ' autocapitalize="none" spellcheck="false">\n<p role="status"></p>\n</div>'
+    )
+
+
+def _counts(language: str) -> str:
+    heads = TEXT[language]["counts"]
+    lines = ["| " + " | ".join(heads) + " |", "|---" + "|--:" * (len(heads) - 1) + "|"]
+    for release in tables()["releases"].values():
+        values = [release[key] for key in ("entries", "mps", "cuda", "cuda_only", "missing")]
+        lines.append(f"| {release['version']} | " + " | ".join(f"{value:,}" for value in values) + " |")
+    return "\n".join(lines)
+
+
+def render(name: str, language: str) -> str:
+    """Return the part `name` ("operators-changed") in "en" or "zh". Raises KeyError for an unknown one."""
+    part = name.removeprefix("operators-")
+    if part == "filter":
+        return _filter(language)
+    if part == "counts":
+        return _counts(language)
+    if part in LISTS:
+        return _list(tables()[part], language)
+    if part not in ("changed", "missing"):
+        raise KeyError(name)
+    return _table(tables()[part], language, with_family=part == "missing")

@@ -1,0 +1,141 @@
+"""The operator tables agree with what simulates the device, with the installed PyTorch and with the page."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+
+from docs.hooks import operator_tables as page
+from snippets.operator_support import (
+    ELSEWHERE,
+    FALLS_BACK,
+    HAS_KERNEL,
+    MISSING,
+    installed_list,
+    read_operators,
+    support,
+)
+from tools.operator_tables import Release, make_tables, write
+
+ROOT = Path(__file__).resolve().parents[2]
+KERNELS = json.loads((ROOT / "tests/simulated_mps/simulated_mps/kernels.json").read_text(encoding="utf-8"))
+DATA = page.tables()
+NEWEST = list(DATA["releases"])[-1]
+
+
+def base(name):
+    return name.partition(".")[0]
+
+
+def test_releases_and_counts_are_those_of_the_simulated_device():
+    assert list(DATA["releases"]) == list(KERNELS["releases"])
+    for position, (release, found) in enumerate(DATA["releases"].items()):
+        assert {key: found[key] for key in ("version", "commit")} == KERNELS["releases"][release]
+        assert found["mps"] == sum(marks[position] == "x" for marks in KERNELS["kernels"].values())
+    newest = DATA["releases"]["2.15"]
+    assert (newest["entries"], newest["mps"], newest["cuda"]) == (2590, 928, 1273)  # counted by hand as well
+    assert newest["missing"] == len(DATA["missing"])
+
+
+def test_changed_operators_are_those_of_the_simulated_device():
+    expected = {name: marks for name, marks in KERNELS["kernels"].items() if set(marks) != {"x"}}
+    assert {name: marks.replace(".", "-") for name, marks in DATA["changed"].items()} == expected
+    always = {base(name) for name, marks in KERNELS["kernels"].items() if set(marks) == {"x"}}
+    assert set(DATA["kernel"]) == always
+
+
+def test_the_installed_pytorch_agrees():
+    torch = pytest.importorskip("torch")
+    if not torch.__version__.startswith(NEWEST + "."):
+        pytest.skip(f"the tables end with PyTorch {NEWEST}, here is {torch.__version__}")
+    operators = read_operators(installed_list())
+    assert len(operators) == DATA["releases"][NEWEST]["entries"]
+    answers = {name: support(name, operators) for name in operators}
+    assert sum(answer == HAS_KERNEL for answer in answers.values()) == DATA["releases"][NEWEST]["mps"]
+    assert {name for name, answer in answers.items() if answer in (MISSING, FALLS_BACK)} == set(
+        DATA["missing"]
+    )
+    elsewhere = {base(name) for name, answer in answers.items() if answer == ELSEWHERE}
+    assert elsewhere == set(DATA["elsewhere"])
+
+
+def test_no_operator_is_left_out():
+    """Whoever types a name of the installed PyTorch finds it."""
+    pytest.importorskip("torch")
+    listed = {base(name) for group in ("changed", "missing", *page.LISTS) for name in DATA[group]}
+    unknown = {base(name) for name in read_operators(installed_list())} - listed
+    assert len(unknown) < 40, "another PyTorch than the newest of the table has some others"
+    rows = [name for part in ("changed", "missing") for row in page.group(DATA[part]) for name in row.names]
+    assert sorted(rows) == sorted([*DATA["changed"], *DATA["missing"]])
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("part", ["changed", "missing"])
+def test_a_table_has_a_column_for_every_release(part, language):
+    table = BeautifulSoup(page.render(f"operators-{part}", language), "html.parser")
+    heads = [head.get_text() for head in table.select("th")]
+    assert heads[1 : len(DATA["releases"]) + 1] == list(DATA["releases"])
+    rows = table.select("tbody tr")
+    assert len(rows) == len(page.group(DATA[part]))
+    assert {len(row.select("td")) for row in rows} == {len(heads)}
+
+
+def test_variants_share_a_row_only_with_equal_marks():
+    entries = {"a.out": "x-", "a_": "x-", "a": "x-", "_a_backward": "--", "a.dtype": "--", "b": "x-"}
+    rows = [(row.names, row.marks) for row in page.group(entries)]
+    assert rows == [(("a", "a_", "a.out"), "x-"), (("_a_backward", "a.dtype"), "--"), (("b",), "x-")]
+
+
+def test_families_match_something_and_link_to_the_guide():
+    names = {base(name) for name in DATA["missing"]}
+    guide = (ROOT / "docs/en/guides/missing-operators.md").read_text(encoding="utf-8")
+    for entry in page.families():
+        assert any(re.fullmatch(entry["names"], name) for name in names), entry["names"]
+        assert entry.get("link", "missing-operators") in re.findall(r"\{ #([\w-]+) \}", guide)
+    assert (
+        page.family("linalg_eig.out", "en") == '<a href="../../guides/missing-operators/#eig">replacement</a>'
+    )
+    assert page.family("mode", "en") == ""
+
+
+def test_numbers_in_the_text_are_those_of_the_data():
+    text = (ROOT / "docs/en/reference/operators.md").read_text(encoding="utf-8")
+    newest = DATA["releases"][NEWEST]
+    composed = newest["cuda_only"] - newest["missing"]
+    assert (
+        f"{newest['mps']} of {newest['entries']:,} operators have an MPS kernel. {newest['missing']} " in text
+    )
+    assert f"Of the {newest['cuda_only']} that only CUDA has, {composed} are composed" in text
+
+
+def test_every_page_stays_small(built_site):
+    for path in ("reference/operators/index.html", "zh/reference/operators/index.html"):
+        assert (built_site / path).stat().st_size < 150_000
+
+
+def release(version, text, tmp_path, in_python=()):
+    path = tmp_path / "native_functions.yaml"
+    path.write_text(text, encoding="utf-8")
+    return Release(version, "c0ffee", read_operators(path), frozenset(in_python))
+
+
+def test_tables_are_made_from_the_lists(tmp_path):
+    both = "- func: both(Tensor self) -> Tensor\n  dispatch:\n    CUDA, MPS: both\n"
+    parts = "- func: parts(Tensor self) -> Tensor\n"
+    late = "- func: late.out(Tensor self) -> Tensor\n  dispatch:\n    CUDA: late\n"
+    tail = "- func: tail(Tensor self) -> Tensor\n  dispatch:\n    CPU: tail\n"
+    delegated = "- func: late(Tensor self) -> Tensor\n  structured_delegate: late.out\n"
+    old = release("2.9.1", both + late + delegated + tail, tmp_path, {"late.out"})
+    new = release("2.10.0", both + parts + late.replace("CUDA:", "CUDA, MPS:") + delegated + tail, tmp_path)
+    tables = make_tables([new, old])  # in any order
+    assert list(tables["releases"]) == ["2.9", "2.10"]
+    assert tables["releases"]["2.9"] | {"version": 0, "commit": 0} == {
+        **{"version": 0, "commit": 0, "entries": 4, "mps": 1, "cuda": 3, "cuda_only": 2, "missing": 1}
+    }
+    assert tables["changed"] == {"late": "-x", "late.out": "cx"}
+    assert (tables["missing"], tables["kernel"]) == ({}, ["both"])
+    assert (tables["composed"], tables["elsewhere"]) == (["parts"], ["tail"])
+    write(tables, tmp_path / "tables.json")
+    assert json.loads((tmp_path / "tables.json").read_text(encoding="utf-8")) == tables
