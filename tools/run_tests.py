@@ -32,8 +32,8 @@ LOCK = ".cache/test-run.lock"
 SIMULATED = "simulated-mps"  # the context of the tests on the simulated device
 SIMULATED_PYTHON = ".venv-sim/bin/python"
 ON_SIMULATED_MPS = ("tests/simulated_mps", "tests/on_simulated_mps")
-# Two processes, each with whole files: many tests wait for processes or a browser of their own.
-IN_PARALLEL = ("-n", "2", "--dist", "loadfile")
+# Two processes, each with half of the files; who is done early takes tests from the other.
+IN_PARALLEL = ("-n", "2", "--dist", "worksteal")
 
 
 @dataclass
