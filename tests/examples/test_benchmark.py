@@ -204,24 +204,19 @@ def test_a_file_that_cannot_be_written_is_one_line(run, tmp_path):
     assert error.startswith("error: cannot write ") and error.count("\n") == 1
 
 
-def test_a_crash_costs_one_row(start):
-    process = start("--levels", "cpu+bf16,cpu", *SHORT, "--bf16", "segfault")
-    printed, complaints = process.communicate(timeout=120)
-    table = rows(printed.splitlines())
-    assert process.returncode == 0, complaints
-    assert "not available: the process was ended by SIGSEGV" in table["cpu+bf16"]
-    assert "1.00×" in table["cpu"]
-
-
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)], ids=["SIGINT", "SIGTERM"]
 )
-def test_an_interruption_ends_the_child_and_keeps_finished_levels(start, tmp_path, number):
+def test_a_crash_costs_one_row_and_an_interruption_the_current_one(start, tmp_path, number):
     target = tmp_path / "b.json"
-    process = start("--levels", "cpu,cpu+bf16", *SHORT, "--bf16", "hang", "--json", target)
+    faults = ["--bf16", "segfault", "--fp16", "hang"]
+    process = start("--levels", "cpu+bf16,cpu,cpu+fp16", *SHORT, *faults, "--json", target)
+    crashed = ""
     for line in process.stdout:
+        crashed = line if line.startswith("cpu+bf16") else crashed
         if "1.00×" in line:
             break
+    assert "not available: the process was ended by SIGSEGV" in crashed
     hanging = wait_for(lambda: children_of(process.pid))
     process.send_signal(number)
     printed, complaints = process.communicate(timeout=60)
@@ -230,7 +225,10 @@ def test_an_interruption_ends_the_child_and_keeps_finished_levels(start, tmp_pat
     assert wait_for(lambda: not any(alive(pid) for pid in hanging))
     content = json.loads(target.read_text())
     assert content["interrupted"]
-    assert [row["level"] for row in content["rows"]] == ["cpu"]
+    assert [(row["level"], row["status"]) for row in content["rows"]] == [
+        ("cpu+bf16", "failed"),
+        ("cpu", "measured"),
+    ]
 
 
 @pytest.mark.long
