@@ -94,7 +94,8 @@ def write_files(options: Options, rows: list[report.Row], content: dict[str, Any
 
 def title_of(options: Options, facts: dict[str, Any]) -> str:
     """Return the headline of the chart."""
-    return f"{options.system}: {facts['gpu'] or facts['chip']}, PyTorch {torch.__version__}"
+    machine_name = ", ".join(filter(None, (facts["chip"], facts["gpu"])))
+    return f"{options.system}: {machine_name}, PyTorch {torch.__version__}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
