@@ -42,7 +42,7 @@ def schema(name: str) -> tuple[str, ...]:
     return ("check-jsonschema", "--quiet", "--builtin-schema", f"vendor.{name}")
 
 
-WORKFLOWS = (".github/workflows/*.yml",)
+WORKFLOWS = (".github/workflows/*.yml", "snippets/workflows/*.yml")
 FORMS = ".github/ISSUE_TEMPLATE"
 CHECKS = (
     Check("ruff check", ("ruff", "check", "--quiet", ".")),

@@ -34,7 +34,12 @@ TREE = "tree"  # the one kind of fence with typed-in text
 MADE_FROM_DATA = "from-data"  # class of elements whose code blocks a build hook renders from docs/data/
 
 # What a fence may call its content, by the suffix of the included file.
-HIGHLIGHTING = {".py": {"python", "py"}, ".sh": {"bash", "sh", "shell"}, ".txt": {"text"}}
+HIGHLIGHTING = {
+    ".py": {"python", "py"},
+    ".sh": {"bash", "sh", "shell"},
+    ".yml": {"yaml"},
+    ".txt": {"text"},
+}
 
 _FENCE = re.compile(r"^(?P<prefix>[ \t>]*)(?P<fence>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)$")
 _INCLUDE = re.compile(r'--8<-- "(?P<path>[^":]+)(?::(?P<section>[a-z][a-z0-9_-]*))?"')
@@ -141,7 +146,7 @@ def check_include(include: str, language: str, root: Path, sections: dict[str, S
         return f"{include}: there is no such file"
     if not recorded:
         if suffix not in SUFFIXES:
-            return f"{include}: sections are kept in {' and '.join(SUFFIXES)} files"
+            return f"{include}: sections are kept in {', '.join(SUFFIXES)} files"
         if not section:
             return f"{include}: name a section, whole files are for recorded output"
         if include not in sections:

@@ -4,8 +4,8 @@
 
 docs/data/recorded/index.yaml lists the recordings. Written by hand: `name` of the text file beside it;
 `command`, run from the repository's root; `before`, commands that run first and whose output is not kept;
-`compare`, which is `exact`, or `masked` where the output holds
-measurements (tools/compare_output.py); `needs`, what a machine must be for the output to be comparable;
+`exit_code`, where it is not 0; `compare`, which is `exact`, or `masked` where the output holds measurements
+(tools/compare_output.py); `needs`, what a machine must be for the output to be comparable;
 `until`, words of the line up to which output is compared, where below it even the order of the lines is a
 measurement; `keep`, files of the run folder that are stored too; `draw`, which of these become curves in
 docs/assets/images/ (tools/draw_curves.py). Written by this tool: date, machine, versions, and the SHA-256 of
@@ -34,9 +34,11 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = Path("docs/data/recorded")
 IMAGES = Path("docs/assets/images")
 INDEX = FOLDER / "index.yaml"
-BY_HAND = ("name", "before", "command", "compare", "until", "needs", "keep", "draw")
+BY_HAND = ("name", "before", "command", "exit_code", "compare", "until", "needs", "keep", "draw")
 SHOWN_FOLDER = "~/mps-handbook"  # stands in recordings for the folder of whoever recorded
 TIMEOUT = 280  # seconds
+SIMULATED_MPS = "simulated-mps"
+SIMULATED_PYTHON = Path(".venv-sim/bin/python")  # tools/simulated_environment.sh makes it
 
 _HEADER = """\
 # Recorded output, see tools/record_output.py. `make record` writes date, machine, versions and sha256.
@@ -64,31 +66,50 @@ def read_index(root: Path) -> list[dict]:
 def machine_traits(known: bool = False) -> set[str]:
     """Return what this machine is, of the words that `needs` may use; with `known`, all of these words."""
     if known:
-        return {"linux", "macos", "x86-64", "arm64", "cpu", "mps", "cuda"}
+        return {"linux", "macos", "x86-64", "arm64", "cpu", "mps", "cuda", SIMULATED_MPS}
     system = {"Linux": "linux", "Darwin": "macos"}.get(platform.system(), "")
     processor = {"x86_64": "x86-64", "aarch64": "arm64", "arm64": "arm64"}.get(platform.machine(), "")
-    return {system, processor, this_machine()[0]} - {""}
+    simulated = SIMULATED_MPS if (ROOT / SIMULATED_PYTHON).exists() else ""
+    return {system, processor, this_machine()[0], simulated} - {""}
+
+
+def python_of(entry: dict) -> Path:
+    """Return the Python for an entry: the one with the simulated MPS device where the entry needs that."""
+    return ROOT / SIMULATED_PYTHON if SIMULATED_MPS in entry.get("needs", []) else Path(sys.executable)
+
+
+def versions_of(python: Path) -> dict[str, str]:
+    """Return the versions that a recording names."""
+    if python == Path(sys.executable):
+        return this_machine()[1]
+    code = "import platform, torch; print(platform.python_version(), torch.__version__)"
+    answer = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    return {"python": answer[0].rpartition(".")[0], "torch": answer[1]}
 
 
 def run(entry: dict, root: Path, keep_in: Path | None = None) -> str:
     """Run an entry's command in a throw-away working copy and return what it printed.
 
-    With `keep_in`, files that the entry keeps are copied there. Raises RecordingFailed when the command does
-    not end with exit code 0, prints nothing, or does not write a file that is to be kept.
+    With `keep_in`, files that the entry keeps are copied there. On the simulated device, stderr is kept as
+    well: its report stands there. Raises RecordingFailed when the command ends with another exit code than
+    expected, prints nothing, or does not write a file that is to be kept.
     """
+    python, commands = python_of(entry), [*entry.get("before", []), entry["command"]]
+    codes = [0] * (len(commands) - 1) + [entry.get("exit_code", 0)]
     with working_copy(root) as folder:
-        for command in [*entry.get("before", []), entry["command"]]:
+        for command, code in zip(commands, codes, strict=True):
             done = subprocess.run(
                 command,
                 cwd=folder,
-                env=environment(),
-                capture_output=True,
+                env=environment(python.parent),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT if SIMULATED_MPS in entry.get("needs", []) else subprocess.PIPE,
                 text=True,
                 timeout=TIMEOUT,
                 check=False,
             )
-            if done.returncode or not done.stdout.strip():
-                said = done.stderr.strip() or "it printed nothing"
+            if done.returncode != code or not done.stdout.strip():
+                said = (done.stderr or done.stdout).strip() or "it printed nothing"
                 raise RecordingFailed(f"{entry['name']}: exit code {done.returncode}: {said}")
         for written, stored in entry.get("keep", {}).items():
             found = sorted((folder / "runs").rglob(written))
@@ -144,7 +165,6 @@ def record(names: list[str], root: Path = ROOT) -> None:
     if unknown:
         known = ", ".join(entry["name"] for entry in entries)
         raise ValueError(f"no recording is named {', '.join(sorted(unknown))}; choose from: {known}")
-    _, versions = this_machine()
     machine = {"system": f"{platform.system()} {platform.machine()}".replace("x86_64", "x86-64")}
     for entry in entries:
         if names and entry["name"] not in names:
@@ -161,7 +181,7 @@ def record(names: list[str], root: Path = ROOT) -> None:
             del entry[field]
         entry["date"] = datetime.date.today()
         entry["machine"] = machine | {"cpu_cores": os.cpu_count()}
-        entry["versions"] = versions
+        entry["versions"] = versions_of(python_of(entry))
         entry["sha256"] = text_hash(text)
         print(f"recorded {entry['name']}: {len(text.splitlines())} lines")
     document = yaml.safe_dump(entries, sort_keys=False, allow_unicode=True, width=110)

@@ -1,4 +1,4 @@
-"""Named sections of Python and shell files: what pages include.
+"""Named sections of Python, shell and YAML files: what pages include.
 
 A section is what stands between two comment lines, each alone on its line:
 
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOTS = ("snippets", "examples")
-SUFFIXES = (".py", ".sh")
+SUFFIXES = (".py", ".sh", ".yml")
 
 _MARKER = re.compile(r"^\s*# --8<-- \[(start|end):([a-z][a-z0-9_-]*)\]$")
 _ANYTHING_LIKE_A_MARKER = re.compile(r"-8<-")

@@ -28,8 +28,11 @@ def working_copy(root: Path) -> Iterator[Path]:
         yield Path(folder)
 
 
-def environment() -> dict[str, str]:
-    """Return the environment for commands: this Python first, 80 columns, no colour, no personal settings."""
+def environment(programs: Path | None = None) -> dict[str, str]:
+    """Return the environment for commands: 80 columns, no colour, no personal settings.
+
+    First in the path is the folder `programs`, or the one of this Python.
+    """
     kept = {name: value for name, value in os.environ.items() if not name.startswith(PERSONAL)}
-    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    return kept | {"PATH": programs, "COLUMNS": "80", "NO_COLOR": "1", "MPLBACKEND": "agg"}
+    path = os.pathsep.join([str(programs or Path(sys.executable).parent), os.environ.get("PATH", "")])
+    return kept | {"PATH": path, "COLUMNS": "80", "NO_COLOR": "1", "MPLBACKEND": "agg"}

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# ci: no - network: needs the environment with PyTorch's build without CUDA, which is a download
+
+# --8<-- [start:run]
+python -m simulated_mps examples/cifar_optimizers/train.py --device mps --quick
+# --8<-- [end:run]
+
+# --8<-- [start:as_torch]
+python -m simulated_mps --as-torch 2.12 train.py
+# --8<-- [end:as_torch]
+
+# --8<-- [start:fallback]
+PYTORCH_ENABLE_MPS_FALLBACK=1 python -m simulated_mps train.py
+# --8<-- [end:fallback]
+
+# --8<-- [start:pytest]
+pytest --simulated-mps
+# --8<-- [end:pytest]
