@@ -101,7 +101,7 @@ def test_a_comparison_alternates_and_pairs(clock):
 
 
 def test_pairs_see_through_a_machine_that_becomes_slower(clock):
-    """Over the run everything becomes five times as slow; the medians move, the ratios of pairs hardly do."""
+    """Over the run everything becomes four times as slow; the medians move, the ratios of pairs hardly do."""
 
     def work(share):
         return lambda: clock.give(share * (1 + clock.now / 30) - HAND_OVER)
