@@ -383,12 +383,12 @@ def test_a_reader_that_has_seen_enough(make_run):
 
 def test_output_that_goes_elsewhere_is_plain_lines_until_the_end(tmp_path):
     """A real run, its end by SIGKILL, and no escape codes."""
-    run = tmp_path / "run"
-    training = subprocess.Popen([sys.executable, FAKE, "--out", run, "--steps", "100000"])
-    while not (run / "metrics.jsonl").exists():
+    run = Path("run")  # short, so that it fits in its column
+    training = subprocess.Popen([sys.executable, FAKE, "--out", run, "--steps", "100000"], cwd=tmp_path)
+    while not (tmp_path / run / "metrics.jsonl").exists():
         time.sleep(0.02)
     watching = subprocess.Popen(
-        [sys.executable, SCRIPT, run, "--interval", "0.1"], stdout=subprocess.PIPE, text=True
+        [sys.executable, SCRIPT, run, "--interval", "0.1"], cwd=tmp_path, stdout=subprocess.PIPE, text=True
     )
     first = watching.stdout.readline()
     training.kill()

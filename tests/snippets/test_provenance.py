@@ -1,7 +1,9 @@
 """What a run records about its circumstances."""
 
 import json
+import shlex
 import subprocess
+import sys
 
 import torch
 
@@ -11,7 +13,7 @@ from snippets.provenance import git_commit, provenance
 def test_versions_and_command_are_recorded():
     facts = provenance()
     assert facts["torch"] == torch.__version__
-    assert "pytest" in facts["command"]
+    assert facts["command"] == shlex.join(sys.orig_argv)
     assert json.loads(json.dumps(facts)) == facts
 
 
