@@ -56,5 +56,5 @@ def test_help_still_works(parser, capsys):
 def test_an_unknown_option_beside_positional_arguments():
     parser = StrictParser(prog="x")
     parser.add_argument("folders", nargs="*")
-    with pytest.raises(UsageError, match="unknown option '--fast'; options: --help$"):
+    with pytest.raises(UsageError, match=r"unknown option '--fast'; options: --help$"):
         parser.parse_args(["a", "--fast"])
