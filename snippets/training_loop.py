@@ -108,10 +108,8 @@ class Training:
         speed = round(samples / self.tick(), 1)
         values = self.finish_epoch(speed) if epoch_done else {}
         if epoch_done or state.step % LOG_EVERY == 0:  # at the same steps in a resumed run
-            epoch, rate = (
-                round(state.step / self.task.steps_per_epoch, 4),
-                state.schedulers[0].get_last_lr()[0],
-            )
+            epoch = round(state.step / self.task.steps_per_epoch, 4)
+            rate = state.schedulers[0].get_last_lr()[0]
             self.run.log(step=state.step, epoch=epoch, loss=loss, lr=rate, samples_per_s=speed, **values)
         eta = round((self.task.total_steps - state.step) * state.progress["seconds"] / state.step, 1)
         memory = round(memory_mb(state.device), 1)
@@ -161,10 +159,9 @@ class Training:
         progress |= {"sums": [], "steps": 0, "result": result.values}
         if result.score > progress["best_score"]:
             progress |= {"best_score": result.score, "best_epoch": epoch}
-            captured = self.state.capture()
-            self.unsaved_best = (
-                captured if self.save_is_due() else copy.deepcopy(captured)
-            )  # training goes on
+            self.unsaved_best = self.state.capture()
+            if not self.save_is_due():  # training goes on, and would change it
+                self.unsaved_best = copy.deepcopy(self.unsaved_best)
         return result.values
 
     # --8<-- [start:save]
