@@ -79,8 +79,8 @@ def base(name: str) -> str:
 def make_tables(releases: list[Release]) -> dict:
     """Return the document: `releases` with counts, and every operator of the newest one in a group.
 
-    `changed` (got or lost its kernel) and `missing` (CUDA has a kernel, MPS has none, and nothing composes
-    it) hold entries with a mark per release; the others hold names without overloads.
+    `changed` (got or lost its kernel) holds entries with a mark per release; `missing` entries (CUDA has a
+    kernel, MPS has none, and nothing composes it); the others names without overloads.
     """
     releases = sorted(releases, key=lambda release: [int(part) for part in release.version.split(".")])
     newest = releases[-1]
@@ -94,7 +94,7 @@ def make_tables(releases: list[Release]) -> dict:
     return {
         "releases": {release.minor: counts(release) for release in releases},
         "changed": {name: marks[name] for name in sorted(changed)},
-        "missing": {name: marks[name] for name in sorted(missing)},
+        "missing": sorted(missing),
         **{
             group: sorted({base(name) for name in rest if newest.mark(name) == mark})
             for mark, group in groups.items()

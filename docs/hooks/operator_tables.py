@@ -22,7 +22,7 @@ FAMILIES = FOLDER / "operator_families.yaml"
 GUIDE = "../../guides/missing-operators/"  # seen from the built page
 
 LISTS = ("kernel", "composed", "elsewhere")
-SIGNS = {"x": "✓", "c": "∘", "-": "–", ".": ""}
+SIGNS = {"x": "✓", "c": "○", "-": "–", ".": ""}
 TEXT = {
     "en": {
         "operator": "Operator",
@@ -91,14 +91,16 @@ def plainness(name: str) -> tuple[bool, bool, bool, int, str]:
     return bool(dot), "backward" in base, base.endswith("_"), len(name), name
 
 
-def family(name: str, language: str) -> str:
-    """Return what a missing operator belongs to as HTML, empty where nothing is known."""
+def family(name: str) -> tuple[int, dict[str, str] | None]:
+    """Return what a missing operator belongs to, and its place among the families.
+
+    Those with a replacement come first, then those that belong nowhere: a reader is likelier to meet them.
+    """
     base = name.partition(".")[0]
-    for entry in families():
+    for place, entry in enumerate(families()):
         if re.fullmatch(entry["names"], base):
-            text = re.sub(r"`([^`]+)`", r"<code>\1</code>", entry[language])
-            return f'<a href="{GUIDE}#{entry["link"]}">{text}</a>' if "link" in entry else text
-    return ""
+            return (0 if "link" in entry else 2 + place), entry
+    return 1, None
 
 
 def _names(row: Row) -> str:
@@ -108,17 +110,34 @@ def _names(row: Row) -> str:
     return f"<code>{escape(first)}</code>" + (f" <small>{more}</small>" if more else "")
 
 
-def _table(entries: dict[str, str], language: str, with_family: bool) -> str:
-    text = TEXT[language]
-    heads = "".join(f"<th>{head}</th>" for head in (text["operator"], *tables()["releases"]))
-    heads += f'<th class="operator-family">{text["family"]}</th>' if with_family else ""
-    lines = ["<table>", f"<thead><tr>{heads}</tr></thead>", "<tbody>"]
-    for row in group(entries):
-        marks = "".join(f"<td>{SIGNS[mark]}</td>" for mark in row.marks)
-        note = f'<td class="operator-family">{family(row.names[0], language)}</td>' if with_family else ""
-        lines.append(f"<tr><td>{_names(row)}</td>{marks}{note}</tr>")
-    return "\n".join(
-        ['<div class="operator-table" data-operators>', *lines, "</tbody>", "</table>", "</div>"]
+def _changed(language: str) -> str:
+    heads = [TEXT[language]["operator"], *tables()["releases"]]
+    rows = [[_names(row), *(SIGNS[mark] for mark in row.marks)] for row in group(tables()["changed"])]
+    return _table(heads, rows, "operator-marks")
+
+
+def _missing(language: str) -> str:
+    rows = group(dict.fromkeys(tables()["missing"], "-"))
+    rows.sort(key=lambda row: family(row.names[0])[0])  # within a family they stay in order
+    heads = [TEXT[language]["operator"], TEXT[language]["family"]]
+    return _table(heads, [[_names(row), _family(row, language)] for row in rows])
+
+
+def _family(row: Row, language: str) -> str:
+    entry = family(row.names[0])[1]
+    if entry is None:
+        return ""
+    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", entry[language])
+    return f'<a href="{GUIDE}#{entry["link"]}">{text}</a>' if "link" in entry else text
+
+
+def _table(heads: list[str], rows: list[list[str]], style: str = "") -> str:
+    head = "".join(f"<th>{cell}</th>" for cell in heads)
+    body = "\n".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
+    classes = f"operator-table {style}".strip()
+    return (
+        f'<div class="{classes}" data-operators>\n<table>\n<thead><tr>{head}</tr></thead>\n'
+        f"<tbody>\n{body}\n</tbody>\n</table>\n</div>"
     )
 
 
@@ -154,12 +173,6 @@ def _counts(language: str) -> str:
 def render(name: str, language: str) -> str:
     """Return the part `name` ("operators-changed") in "en" or "zh". Raises KeyError for an unknown one."""
     part = name.removeprefix("operators-")
-    if part == "filter":
-        return _filter(language)
-    if part == "counts":
-        return _counts(language)
     if part in LISTS:
         return _list(tables()[part], language)
-    if part not in ("changed", "missing"):
-        raise KeyError(name)
-    return _table(tables()[part], language, with_family=part == "missing")
+    return {"filter": _filter, "counts": _counts, "changed": _changed, "missing": _missing}[part](language)
