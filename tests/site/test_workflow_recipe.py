@@ -1,0 +1,47 @@
+"""The workflow that readers copy: as careful as our own, and in step with the simulated device."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+RECIPE = ROOT / "snippets/workflows/test_mps.yml"
+TEXT = RECIPE.read_text(encoding="utf-8")
+JOB = yaml.safe_load(TEXT)["jobs"]["simulated-mps"]
+DEVICE = ROOT / "tests/simulated_mps/simulated_mps"
+
+
+def pinned(text):
+    return dict(re.findall(r"uses: ([\w/-]+)@([0-9a-f]{40})", text))
+
+
+def test_actions_are_pinned_to_the_commits_that_we_use():
+    ours = {}
+    for path in (ROOT / ".github/workflows").glob("*.yml"):
+        ours |= pinned(path.read_text(encoding="utf-8"))
+    assert len(pinned(TEXT)) == TEXT.count("uses:") == 2
+    assert pinned(TEXT).items() <= ours.items()
+
+
+def test_the_job_may_only_read():
+    assert yaml.safe_load(TEXT)["permissions"] == {}
+    assert JOB["permissions"] == {"contents": "read"}
+    assert all("${{" not in step.get("run", "") for step in JOB["steps"])  # nothing is pasted into a command
+
+
+def test_releases_have_tables():
+    known = json.loads((DEVICE / "kernels.json").read_text(encoding="utf-8"))["releases"]
+    assert set(JOB["strategy"]["matrix"]["release"]) <= known.keys()
+
+
+@pytest.mark.parametrize(
+    "path", [RECIPE, ROOT / "snippets/shell/simulated_mps_install.sh", ROOT / "tests/simulated_mps/README.md"]
+)
+def test_what_is_installed_can_hold_the_device(path):
+    (install,) = re.findall(
+        r'INSTALL = "(pip install torch==[^"]+)"', (DEVICE / "build.py").read_text("utf-8")
+    )
+    assert install in path.read_text(encoding="utf-8")
