@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # ci: no - network: downloads PyTorch without CUDA and clones the repository
+# shellcheck disable=SC1091  # the environment is made here
 set -e
 REPOSITORY=$1
 
-# shellcheck source=/dev/null  # made by the line before
 # --8<-- [start:environment]
 python3 -m venv .venv-sim
 . .venv-sim/bin/activate
