@@ -54,6 +54,27 @@ def test_what_runs_before_is_not_recorded(repository):
         run(ENTRY | {"before": [["python", "examples/fails.py"]]}, repository)
 
 
+def test_an_expected_failure_is_recorded(repository):
+    failing = {"command": ["python", "examples/fails.py"], "exit_code": 1}
+    assert run(ENTRY | failing, repository) == "half\n"
+    with pytest.raises(RecordingFailed, match="exit code 0"):
+        run(ENTRY | {"exit_code": 1}, repository)
+
+
+def test_the_simulated_device_has_a_python_of_its_own_and_reports_on_stderr(repository, monkeypatch):
+    """Here another program of that name says which of its streams are kept."""
+    programs = repository / "other" / "bin"
+    programs.mkdir(parents=True)
+    (programs / "python").write_text("#!/bin/sh\necho own python\necho report >&2\n", encoding="utf-8")
+    (programs / "python").chmod(0o755)
+    monkeypatch.setattr(record_output, "ROOT", repository)
+    monkeypatch.setattr(record_output, "SIMULATED_PYTHON", Path("other/bin/python"))
+    assert "simulated-mps" in record_output.machine_traits()
+    assert run(ENTRY | {"needs": ["simulated-mps"]}, repository) == "own python\nreport\n"
+    (programs / "python").unlink()
+    assert "simulated-mps" not in record_output.machine_traits()
+
+
 def test_commands_write_nothing_into_the_repository(repository):
     before = sorted(repository.rglob("*"))
     run(ENTRY, repository)

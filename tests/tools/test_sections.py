@@ -92,8 +92,9 @@ def test_an_empty_section_of_only_nested_markers(plant, tmp_path):
 
 
 def test_both_folders_and_both_kinds_of_files_are_read(plant, tmp_path):
-    for name in ("snippets/a.py", "snippets/shell/b.sh", "examples/c/d.py", "docs/e.py", "snippets/f.txt"):
+    read = ("snippets/a.py", "snippets/shell/b.sh", "examples/c/d.py", "snippets/workflows/g.yml")
+    for name in (*read, "docs/e.py", "snippets/f.txt"):
         plant(name, "# --8<-- [start:x]\ny\n# --8<-- [end:x]\n")
     sections, defects = all_sections(tmp_path)
     assert defects == []
-    assert sorted(sections) == ["examples/c/d.py:x", "snippets/a.py:x", "snippets/shell/b.sh:x"]
+    assert sorted(sections) == sorted(f"{name}:x" for name in read)
