@@ -18,6 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # factor of about 2.3 (3.6 s against 8.3 s). Tests choose the bounded time. PyTorch reads the variable when it
 # is loaded, also in the programs that tests start.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+# Two processes run tests (tools/run_tests.py), and the networks are too small to gain from a second thread.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):

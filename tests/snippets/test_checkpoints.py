@@ -436,3 +436,9 @@ def test_weights_that_are_not_numbers_are_noticed():
     with torch.no_grad():
         model.bias[1] = torch.inf
     assert not all_finite(model)
+
+
+def test_a_folder_in_place_of_a_checkpoint(tmp_path):
+    (tmp_path / "last.pt").mkdir()
+    with pytest.raises(UsageError, match=r"cannot read checkpoint .*last\.pt: Is a directory$"):
+        load_checkpoint(tmp_path / "last.pt")
