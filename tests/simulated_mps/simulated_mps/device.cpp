@@ -2,6 +2,8 @@
 // memory, after it was checked that the real device would accept it.
 
 #include <ATen/EmptyTensor.h>
+#include <ATen/native/CPUFallback.h>
+#include <ATen/native/TensorFactories.h>
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/_scaled_dot_product_attention_math.h>
 #include <ATen/ops/as_strided_native.h>
@@ -132,7 +134,17 @@ Tensor empty_strided(
       size, stride, &allocator(), DispatchKeySet(DispatchKey::MPS), accepted(dtype));
 }
 
+// Zeros without memory, which a gradient may be.
+Tensor zero_tensor(
+    IntArrayRef size, std::optional<c10::ScalarType> dtype, std::optional<c10::Layout>, std::optional<c10::Device>,
+    std::optional<bool>) {
+  static at::native::ZeroTensorAllocator nothing(kDevice);
+  const auto keys = DispatchKeySet(DispatchKey::MPS) | DispatchKeySet(DispatchKey::ZeroTensor);
+  return at::detail::empty_generic(size, &nothing, keys, accepted(dtype), std::nullopt);
+}
+
 Tensor& copy_(Tensor& self, const Tensor& source, bool) {
+  if (source._is_zerotensor()) return self.zero_();
   if (self.is_mps() != source.is_mps()) record().note(self.is_mps() ? "cpu to mps" : "mps to cpu");
   Aliases aliases;
   const auto on_cpu = [&](const Tensor& tensor) { return tensor.is_mps() ? aliases.to_cpu(tensor) : tensor; };
@@ -182,14 +194,25 @@ Tensor& set_empty(Tensor& self) {
 
 // ---- Operators for which PyTorch chooses by device ---------------------------------------------------------------------
 
+// As aten/src/ATen/native/Convolution.cpp does for MPS.
+void check_same_type(const Tensor& input, const Tensor& parameter, const char* name) {
+  TORCH_CHECK(
+      input.options().type_equal(parameter.options()), "Input type (", input.toString(), ") and ", name, " type (",
+      parameter.toString(), ") should be the same");
+}
+
 Tensor convolution(
     const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, IntArrayRef stride,
     IntArrayRef padding, IntArrayRef dilation, bool transposed, IntArrayRef output_padding, int64_t groups) {
   static auto& op = record().find("aten::_mps_convolution");
   admit(op);
   Aliases aliases;
+  check_same_type(input, weight, "weight");
   std::optional<Tensor> cpu_bias;
-  if (bias.has_value() && bias->defined()) cpu_bias = aliases.to_cpu(*bias);
+  if (bias.has_value() && bias->defined()) {
+    check_same_type(input, *bias, "bias");
+    cpu_bias = aliases.to_cpu(*bias);
+  }
   return aliases.to_mps(at::convolution(
       aliases.to_cpu(input), aliases.to_cpu(weight), cpu_bias, stride, padding, dilation, transposed, output_padding,
       groups));
@@ -208,6 +231,14 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward(
   return {aliases.to_mps(for_input), aliases.to_mps(for_weight), aliases.to_mps(for_bias)};
 }
 
+// Reached only with an input on the CPU and a weight on MPS: text of aten/src/ATen/mps/MPSFallback.mm.
+Tensor slow_convolution(
+    const Tensor& input, const Tensor& weight, IntArrayRef, const std::optional<Tensor>&, IntArrayRef, IntArrayRef) {
+  TORCH_CHECK(
+      false, "slow_conv2d_forward_mps: input(device='", input.device(), "') and weight(device=", weight.device(),
+      "')  must be on the same device");
+}
+
 // The table of attention kernels has no place for MPS in this build. The real device, too, takes the composite form
 // whenever a gradient or dropout is needed.
 Tensor attention(
@@ -223,6 +254,19 @@ Tensor attention(
       query, key, value, bias, dropout, causal, std::nullopt, scale, grouped));
 }
 
+// Operators that are composed of others, but that the real device sends to the CPU as a whole: with copies, so that
+// gradients are recorded.
+void whole_on_cpu(const c10::OperatorHandle& op, Stack* stack) {
+  admit(record().find(op));
+  at::native::cpu_fallback(op, stack);
+}
+
+void send_to_cpu(const std::string& name) {
+  static torch::Library library(torch::Library::IMPL, "aten", DispatchKey::MPS, __FILE__, __LINE__);
+  static std::unordered_set<std::string> sent;
+  if (sent.insert(name).second) library.impl(name.c_str(), torch::CppFunction::makeFromBoxedFunction<&whole_on_cpu>());
+}
+
 TORCH_LIBRARY_IMPL(_, MPS, m) {
   m.fallback(torch::CppFunction::makeFromBoxedFunction<&any_operator>());
 }
@@ -233,6 +277,7 @@ TORCH_LIBRARY_IMPL(aten, MPS, m) {
   m.impl("as_strided", at::native::as_strided_tensorimpl);
   m.impl("view", at::native::view);
   m.impl("_reshape_alias", at::native::_reshape_alias);
+  m.impl("_efficientzerotensor", zero_tensor);
   m.impl("copy_", copy_);
   m.impl("_copy_from", copy_from);
   m.impl("_local_scalar_dense", local_scalar);
@@ -242,6 +287,7 @@ TORCH_LIBRARY_IMPL(aten, MPS, m) {
   m.impl("set_", set_empty);
   m.impl("convolution_overrideable", convolution);
   m.impl("convolution_backward_overrideable", convolution_backward);
+  m.impl("_slow_conv2d_forward", slow_convolution);
   m.impl("scaled_dot_product_attention", attention);
 }
 
@@ -269,11 +315,15 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.def("set_rules", [](const std::vector<std::string>& kernels, const std::vector<std::string>& always_on_cpu,
                         bool fallback, const std::string& commit) {
     auto& rules = record();
+    const std::lock_guard<std::mutex> lock(rules.mutex);
     rules.kernels = {kernels.begin(), kernels.end()};
     rules.always_on_cpu = {always_on_cpu.begin(), always_on_cpu.end()};
     rules.fallback = fallback;
     rules.commit = commit;
+    for (auto& [name, op] : rules.operators) op->verdict = rules.judge(name);
   });
+  m.def("verdict", [](const std::string& name) { return static_cast<int>(record().judge(name)); });
+  m.def("send_to_cpu", &send_to_cpu);
   m.def("operators", [] {  // name → (verdict, calls)
     auto& rules = record();
     const std::lock_guard<std::mutex> lock(rules.mutex);

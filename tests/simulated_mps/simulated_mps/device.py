@@ -8,12 +8,12 @@ from types import ModuleType
 import torch
 
 from simulated_mps.build import load_device
-from simulated_mps.kernels import installed_kernels, kernels_of, table
+from simulated_mps.kernels import always_on_cpu, installed_kernels, kernels_of, table
 
-# Run on the CPU whatever the variable says: read in the machine code of 2.14.1 and 2.15.0.
-ALWAYS_ON_CPU = {"embedding_renorm_"}
 GIGABYTE = 1 << 30
 RECOMMENDED_MAX_MEMORY = 11 * GIGABYTE  # about what a Mac with 16 GB reports
+
+COMPOSED = {"linalg_svd", "linalg_svd.U"}  # of others; the rest of always_on_cpu() has one kernel on the CPU
 
 loaded: ModuleType | None = None
 release: str | None = None
@@ -35,10 +35,12 @@ def enable(as_torch: str | None = None) -> None:
     commit = table()["releases"].get(release, {}).get("commit", "unknown")
     loaded.set_rules(
         sorted(f"aten::{name}" for name in kernels),
-        sorted(f"aten::{name}" for name in ALWAYS_ON_CPU),
+        sorted(f"aten::{name}" for name in always_on_cpu(release)),
         fallback_is_on(),
         commit,
     )
+    for name in sorted(always_on_cpu(release) & COMPOSED):
+        loaded.send_to_cpu(name)
 
 
 def fallback_is_on() -> bool:

@@ -10,6 +10,20 @@ from simulated_mps.native_functions import read_marks
 TABLE = Path(__file__).with_name("kernels.json")  # written by make_kernels.py from the macOS wheels
 
 
+# Registered for MPS beside native_functions.yaml, to run on the CPU whatever PYTORCH_ENABLE_MPS_FALLBACK says
+# (aten/src/ATen/mps/MPSFallback.mm). Read in the machine code of the macOS wheels of the commits in TABLE:
+# what their functions TORCH_LIBRARY_IMPL_init_aten_MPS_* register are the kernels of TABLE, these, and
+# _slow_conv2d_forward, which only refuses an input on the CPU with a weight on MPS.
+ALWAYS_ON_CPU = {"embedding_renorm_"}
+UP_TO_2_13 = {"linalg_svd", "linalg_svd.U"}  # from 2.14 on _linalg_svd has a kernel
+
+
+def always_on_cpu(release: str) -> set[str]:
+    """Return the operators that `release` ("2.13") runs on the CPU without being asked, with a warning."""
+    major, minor = (int(part) for part in release.split("."))
+    return ALWAYS_ON_CPU | (UP_TO_2_13 if (major, minor) <= (2, 13) else set())
+
+
 def table() -> dict:
     """Return the table: "releases", and for every operator of "kernels" the releases that have its kernel."""
     return json.loads(TABLE.read_text(encoding="utf-8"))

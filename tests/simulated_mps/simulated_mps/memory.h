@@ -84,6 +84,7 @@ class Aliases {
   // Return the MPS tensor that `tensor` is the alias of, or a view of one, or a new one that takes over its memory.
   at::Tensor to_mps(const at::Tensor& tensor) {
     if (!tensor.defined() || !tensor.is_cpu()) return tensor;
+    TORCH_CHECK_NOT_IMPLEMENTED(tensor.has_storage(), "simulated_mps has no sparse tensors; the real device has some");
     for (const auto& pair : tensors_)
       if (pair.alias.is_same(tensor)) return pair.original;
     return view(mps_storage(tensor), tensor, c10::DispatchKey::MPS);

@@ -62,7 +62,7 @@ struct Record {
     }
   }
 
- private:
+  // By the rules alone; nothing is counted.
   Operator::Verdict judge(const std::string& name) const {
     if (kernels.count(name) != 0) return Operator::Verdict::has_kernel;
     const bool on_cpu = fallback || always_on_cpu.count(name) != 0;

@@ -5,6 +5,10 @@
 #include <ATen/detail/MPSHooksInterface.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
+#include <chrono>
+#include <map>
+#include <mutex>
+
 #include "memory.h"
 
 namespace simulated_mps {
@@ -56,6 +60,45 @@ inline const at::Generator& default_generator() {
   return *instance;
 }
 
+// torch.mps.Event. Work is done when a call returns, so an event holds the time of its recording.
+class Events {
+ public:
+  uint32_t acquire(bool timed) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    events_[++last_] = {timed, {}};
+    return last_;
+  }
+  void release(uint32_t id) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    events_.erase(id);
+  }
+  void record(uint32_t id) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    events_.at(id).recorded = Clock::now();
+  }
+  double milliseconds(uint32_t start, uint32_t end) {  // between two recordings
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto &first = events_.at(start), &second = events_.at(end);
+    TORCH_CHECK(first.timed && second.timed, "Events were not created with argument 'enable_timing=True'");
+    return std::chrono::duration<double, std::milli>(second.recorded - first.recorded).count();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Event {
+    bool timed;
+    Clock::time_point recorded;
+  };
+  std::mutex mutex_;
+  std::map<uint32_t, Event> events_;
+  uint32_t last_ = 0;
+};
+
+inline Events& events() {
+  static auto* instance = new Events;
+  return *instance;
+}
+
 struct Hooks final : at::MPSHooksInterface {
   Hooks() = default;
   explicit Hooks(at::MPSHooksArgs) {}
@@ -77,6 +120,16 @@ struct Hooks final : at::MPSHooksInterface {
   size_t getDriverAllocatedMemory() const override { return record().allocated; }
   const at::Generator& getDefaultGenerator(c10::DeviceIndex) const override { return default_generator(); }
   at::Generator getNewGenerator(c10::DeviceIndex) const override { return new_generator(); }
+  uint32_t acquireEvent(bool timed) const override { return events().acquire(timed); }
+  void releaseEvent(uint32_t id) const override { events().release(id); }
+  void recordEvent(uint32_t id) const override { events().record(id); }
+  void waitForEvent(uint32_t) const override {}
+  void synchronizeEvent(uint32_t) const override {}
+  bool queryEvent(uint32_t) const override { return true; }
+  double elapsedTimeOfEvents(uint32_t start, uint32_t end) const override { return events().milliseconds(start, end); }
+  // torch.mps.profiler writes signposts for Xcode's Instruments, which nothing reads here.
+  void profilerStartTrace(const std::string&, bool) const override {}
+  void profilerStopTrace() const override {}
 };
 
 }  // namespace simulated_mps

@@ -1,0 +1,112 @@
+"""Fidelity: verdicts follow the tables, and what few programs use is as on the real device."""
+
+import time
+
+import pytest
+import torch
+from simulated_mps import device
+from simulated_mps.kernels import always_on_cpu, releases, table
+from torch.nn import functional as F
+
+MPS = torch.device("mps")
+
+# Of each release an operator that it was the first to have, with what calls it.
+BYTES = torch.ones(32, 32, dtype=torch.int8)
+FIRST_IN = {
+    "2.10": ("_embedding_bag_forward_only", lambda: F.embedding_bag(on(0, 0), on(1.0).view(1, 1), on(0))),
+    "2.11": ("_unique", lambda: torch.ops.aten._unique(on(1.0, 1.0))),
+    "2.12": ("_cholesky_solve_helper", lambda: torch.cholesky_solve(on(1.0).view(1, 1), on(1.0).view(1, 1))),
+    "2.13": ("_sample_dirichlet", lambda: torch._sample_dirichlet(on(1.0, 1.0))),
+    "2.14": ("_linalg_eigh.eigenvalues", lambda: torch.linalg.eigh(on(1.0).view(1, 1))),
+    "2.15": ("_int_mm", lambda: torch._int_mm(BYTES.to(MPS), BYTES.to(MPS))),
+}
+
+
+def on(*numbers):
+    """Return a tensor on the device."""
+    return torch.tensor(numbers, device=MPS)
+
+
+@pytest.fixture
+def own_rules():
+    """Give back the rules of the installed release afterwards."""
+    yield
+    device.enable(None)
+
+
+@pytest.mark.parametrize("release", releases())
+def test_verdicts_follow_the_table(release, own_rules):
+    """The compiled device judges every operator of the table as the table does, and calls obey."""
+    device.enable(release)
+    position = releases().index(release)
+    for name, marks in table()["kernels"].items():
+        expected = 1 if name in always_on_cpu(release) else 2
+        assert device.loaded.verdict(f"aten::{name}") == (expected if marks[position] == "-" else 0), name
+    for name in always_on_cpu(release):
+        assert device.loaded.verdict(f"aten::{name}") == 1
+    for first, (name, call) in FIRST_IN.items():
+        if releases().index(first) <= position:
+            call()
+            assert device.loaded.operators()[f"aten::{name}"][0] == 0
+        else:
+            with pytest.raises(NotImplementedError, match=f"aten::{name}'"):
+                call()
+
+
+def test_what_runs_on_the_cpu_depends_on_the_release():
+    assert always_on_cpu("2.9") == {"embedding_renorm_", "linalg_svd", "linalg_svd.U"}
+    assert always_on_cpu("2.13") == always_on_cpu("2.9")
+    assert always_on_cpu("2.14") == {"embedding_renorm_"}
+
+
+def test_the_svd_of_2_13_runs_on_the_cpu():
+    matrix = torch.tensor([[3.0, 0.0], [0.0, 2.0]], device=MPS)
+    left, values, right = torch.linalg.svd(matrix)
+    assert values.device.type == "mps"
+    assert values.tolist() == [3.0, 2.0]
+    assert (left @ values.diag() @ right).cpu().tolist() == matrix.cpu().tolist()
+    with pytest.raises(NotImplementedError, match=r"aten::_linalg_svd\.U"):
+        torch.linalg.svdvals(matrix)
+
+
+def test_gradients_may_be_zeros_without_memory():
+    x = torch.tensor([1.0, -2.0], device=MPS, requires_grad=True)
+    (gradient,) = torch.autograd.grad(torch.sgn(x).sum(), x)
+    assert gradient.cpu().tolist() == [0.0, 0.0]
+    zeros = torch._efficientzerotensor(2, device=MPS)
+    assert (zeros + torch.ones(2, device=MPS)).cpu().tolist() == [1.0, 1.0]
+    assert zeros.cpu().tolist() == [0.0, 0.0]
+
+
+def test_convolutions_refuse_mixed_devices():
+    image, kernel = torch.rand(1, 3, 8, 8), torch.rand(1, 3, 3, 3)
+    with pytest.raises(RuntimeError, match=r"MPSFloatType\) and weight type \(torch.FloatTensor\)"):
+        torch.conv2d(image.to(MPS), kernel)
+    with pytest.raises(RuntimeError, match=r"MPSFloatType\) and bias type \(torch.FloatTensor\)"):
+        torch.conv2d(image.to(MPS), kernel.to(MPS), torch.zeros(1))
+    with pytest.raises(RuntimeError, match="must be on the same device"):
+        torch.conv2d(image, kernel.to(MPS))
+
+
+def test_events_measure_time():
+    start, end = torch.mps.Event(enable_timing=True), torch.mps.Event(enable_timing=True)
+    start.record()
+    time.sleep(0.01)
+    end.record()
+    end.synchronize()
+    assert end.query()
+    assert start.elapsed_time(end) >= 10  # milliseconds
+    untimed = torch.mps.Event()
+    untimed.record()
+    with pytest.raises(RuntimeError, match="enable_timing=True"):
+        untimed.elapsed_time(end)
+
+
+def test_traces_of_the_profiler_are_accepted():
+    with torch.mps.profiler.profile():
+        assert torch.ones(2, device=MPS).sum().item() == 2
+
+
+def test_sparse_tensors_say_that_they_are_missing():
+    with pytest.raises(NotImplementedError, match="simulated_mps has no sparse tensors"):
+        torch.eye(2, device=MPS).to_sparse()
