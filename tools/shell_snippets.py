@@ -1,6 +1,7 @@
 """Shell snippets: the mark in their first lines says whether the tests run them, and if not, why.
 
 # ci: run
+# ci: run long            only by make test-long: it takes longer than 15 s on two quiet cores
 # ci: no - macOS only: <why>
 # ci: no - network: <why>
 # ci: no - interactive: <why>
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = Path("snippets/shell")
-_MARK = re.compile(r"# ci: (?:(?P<run>run)|no - (?P<kind>macOS only|network|interactive): (?P<why>\S.*))")
+_MARK = re.compile(r"# ci: (?:(?P<run>run(?P<long> long)?)|no - (?P<kind>macOS only|network|interactive): (?P<why>\S.*))")
 _HEAD = 3  # lines: the mark stands directly below `#!/usr/bin/env bash`
 
 
@@ -23,14 +24,17 @@ class RunMark:
 
     kind: str
     why: str = ""
+    long: bool = False  # run by the long tests alone
 
 
 def run_mark(path: Path) -> RunMark:
     """Read the mark of a shell file. Raises ValueError when it has none, or one of an unknown form."""
     for line in path.read_text(encoding="utf-8").splitlines()[:_HEAD]:
         if found := _MARK.fullmatch(line.rstrip()):
-            return RunMark("run") if found["run"] else RunMark(found["kind"], found["why"])
-    raise ValueError(f"{path}: the first lines say neither `# ci: run` nor `# ci: no - KIND: why`")
+            if found["run"]:
+                return RunMark("run", long=found["long"] is not None)
+            return RunMark(found["kind"], found["why"])
+    raise ValueError(f"{path}: the first lines say neither `# ci: run` (long) nor `# ci: no - KIND: why`")
 
 
 def branches(text: str) -> list[str]:

@@ -31,8 +31,13 @@ def test_shellcheck_has_nothing_to_say(path):
     assert not NEWER_BASH.search(path.read_text(encoding="utf-8")), "macOS has bash 3.2"
 
 
+def case(path):
+    """Return the parameter of a file, which the long tests alone run if its mark says so."""
+    return pytest.param(path, id=path.stem, marks=[pytest.mark.long] if run_mark(path).long else [])
+
+
 @pytest.mark.timeout(660)
-@pytest.mark.parametrize("path", RUNNABLE, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", map(case, RUNNABLE))
 def test_commands_run(path):
     assert not branches(path.read_text(encoding="utf-8")), (
         "every line of a file that is marked `run` must run"
@@ -54,6 +59,7 @@ def test_commands_run(path):
     ("text", "kind", "why"),
     [
         ("# ci: run\n", "run", ""),
+        ("# ci: run long\n", "run", ""),
         ("#!/usr/bin/env bash\n# ci: no - macOS only: needs Metal\n", "macOS only", "needs Metal"),
         ("# ci: no - network: clones\n", "network", "clones"),
         ("# ci: no - interactive: waits\n", "interactive", "waits"),
@@ -63,6 +69,7 @@ def test_marks_are_read(tmp_path, text, kind, why):
     path = tmp_path / "a.sh"
     path.write_text(text, encoding="utf-8")
     assert (run_mark(path).kind, run_mark(path).why) == (kind, why)
+    assert run_mark(path).long == text.startswith("# ci: run long")
 
 
 @pytest.mark.parametrize(
