@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = Path("snippets/shell")
-_MARK = re.compile(r"# ci: (?:(?P<run>run(?P<long> long)?)|no - (?P<kind>macOS only|network|interactive): (?P<why>\S.*))")
+_MARK = re.compile(
+    r"# ci: (?:(?P<run>run(?P<long> long)?)|no - (?P<kind>macOS only|network|interactive): (?P<why>\S.*))"
+)
 _HEAD = 3  # lines: the mark stands directly below `#!/usr/bin/env bash`
 
 
