@@ -15,6 +15,7 @@ import memory_tables
 import operator_tables
 import published_speeds
 import results_table
+import simulated_mps_tests
 import version_picker
 import wrong_results
 from mkdocs.config.defaults import MkDocsConfig
@@ -30,6 +31,8 @@ TABLES = {
     "coverage-scripts": coverage_table.render_scripts,
     "glossary": glossary_table.render,
     "releases": version_picker.render_releases,
+    "simulated-mps-speed": simulated_mps_tests.render_speed,
+    "simulated-mps-tests": simulated_mps_tests.render,
     "version-picker": version_picker.render,
     "wrong-results": wrong_results.render,
 }

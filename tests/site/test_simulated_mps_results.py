@@ -1,0 +1,53 @@
+"""The table of PyTorch's tests on the simulated device says what was counted, and the goal is met."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = yaml.safe_load((ROOT / "docs" / "data" / "results" / "simulated_mps.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def hook():
+    sys.path.insert(0, str(ROOT / "docs" / "hooks"))
+    try:
+        import simulated_mps_tests
+    finally:
+        sys.path.remove(str(ROOT / "docs" / "hooks"))
+    return simulated_mps_tests
+
+
+def test_the_goal_is_met():
+    counts = sum(map(Counter, DATA["tests"]["counts"].values()), Counter())
+    ran = counts["passed"] + counts["failed"] + counts["crashed"]
+    assert ran > 4000
+    assert DATA["tests"]["share_passed"] == pytest.approx(counts["passed"] / ran, abs=1e-4)
+    assert counts["passed"] / ran >= 0.8
+
+
+def test_a_step_costs_at_most_three_times_that_of_the_cpu():
+    assert all(step["ratio"]["median"] <= 3 for step in DATA["speed"]["steps"])
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_tables_show_every_group_and_step(language, hook):
+    tests = hook.render(language)
+    text = hook.TEXT[language]
+    for name in DATA["tests"]["counts"]:
+        assert f"| {text[name]} |" in tests
+    share = DATA["tests"]["share_passed"]
+    assert f"{share:.1%}" in tests
+    assert "python -m tools.measure_simulated_mps" in tests
+    speed = hook.render_speed(language)
+    assert len([line for line in speed.splitlines() if line.startswith("|")]) == 2 + 2
+
+
+def test_an_unknown_outcome_is_an_error(monkeypatch, hook):
+    counts = {"numpy": {"passed": 1, "surprised": 1}}
+    monkeypatch.setattr(hook, "load", lambda name: {"tests": {"counts": counts}})
+    with pytest.raises(ValueError, match="surprised"):
+        hook.render("en")
