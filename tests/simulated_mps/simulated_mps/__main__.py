@@ -1,6 +1,6 @@
 """Run a script on the simulated MPS device.
 
-    python -m simulated_mps [--as-torch 2.9] script.py ARGUMENTS
+    python -m simulated_mps [--as-torch 2.9] [--operators] script.py ARGUMENTS
 
 The script runs unchanged; a report of what it did on the device follows. Exit code: the script's, or 2 when
 the device or the script cannot be used.
@@ -21,6 +21,7 @@ def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--as-torch", metavar="RELEASE", help="use the operators of this release, such as 2.9"
     )
+    parser.add_argument("--operators", action="store_true", help="list every operator in the report")
     parser.add_argument("script", help="a Python file")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script is given")
     return parser.parse_args(argv)
@@ -57,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return run_script(script, options.arguments)
     finally:
         sys.stdout.flush()
-        print("\n".join(["", *report().lines()]), file=sys.stderr)
+        print("\n".join(["", *report().lines(every_operator=options.operators)]), file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from simulated_mps import device
 
-VERDICTS = ("with a kernel", "fell back to the CPU", "missing")
-
 
 @dataclass(frozen=True)
 class Report:
@@ -18,14 +16,16 @@ class Report:
     events: dict[str, int]
     peak_bytes: int
 
-    def lines(self) -> list[str]:
-        """Return the report for people."""
+    def lines(self, *, every_operator: bool = False) -> list[str]:
+        """Return the report for people, with the calls of every single operator if that is asked."""
         calls = sum(self.with_kernel.values())
         lines = [
             f"simulated MPS, operators of PyTorch {self.release}",
             f"  operators    {len(self.with_kernel)} different ones, {calls:,} calls",
             f"  peak memory  {self.peak_bytes / 1e6:,.1f} MB",
         ]
+        if every_operator:
+            lines += [f"  {count:11,}  {name}" for name, count in sorted(self.with_kernel.items())]
         lines += [f"  MISSING      {name} ({count:,} calls)" for name, count in sorted(self.missing.items())]
         lines += [
             f"  fell back    {name} ({count:,} calls)" for name, count in sorted(self.fell_back.items())

@@ -42,6 +42,13 @@ def test_a_script_runs_unchanged_and_a_report_follows(run):
     assert "copies from MPS to the CPU: 1" in done.stderr
     assert "attention with gradients, on MPS without a fast kernel: 1" in done.stderr
     assert "MISSING" not in done.stderr
+    assert "aten::addmm.out" not in done.stderr
+
+
+def test_every_operator_is_listed_on_request(run):
+    done = run(SCRIPT, before=["--operators"])
+    assert done.returncode == 0, done.stderr
+    assert "\n            1  aten::addmm.out\n" in done.stderr
 
 
 def test_missing_operators_end_the_script_and_stand_in_the_report(run):
