@@ -175,7 +175,7 @@ def test_no_accessibility_violation(browser, site_url, language, scheme):
     page = context.new_page()
     found = {}
     for path in PAGES:
-        page.goto(site_url + language + path, wait_until="networkidle")
+        page.goto(site_url + language + path, wait_until="load")
         violations = Axe().run(page).response["violations"]
         if violations:
             found[language + path] = [

@@ -37,7 +37,7 @@ def case(path):
 
 
 @pytest.mark.timeout(660)
-@pytest.mark.parametrize("path", map(case, RUNNABLE))
+@pytest.mark.parametrize("path", [case(path) for path in RUNNABLE])
 def test_commands_run(path):
     assert not branches(path.read_text(encoding="utf-8")), (
         "every line of a file that is marked `run` must run"
