@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from snippets.device import pick_device
+from snippets.device import typed_device
 from snippets.errors import UsageError, exit_with_one_line
 from snippets.memory import read_memory
 
@@ -87,10 +87,7 @@ def count_wrong_copies(device: torch.device, count: int = 1000) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print how many copies to a device went wrong."""
-    words = list(sys.argv[1:] if argv is None else argv)
-    if len(words) > 1:
-        raise UsageError(f"expected at most one device, got {' '.join(words)!r}")
-    device, _ = pick_device(*words)
+    device, _ = typed_device(argv)
     print(f"{count_wrong_copies(device)} of 1000 copies to {device} went wrong")
     return 0
 

@@ -93,12 +93,17 @@ def forward_on(device: torch.device, model: nn.Module, images: torch.Tensor) -> 
 # --8<-- [end:move]
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Print the device that would be used, and why."""
+def typed_device(argv: Sequence[str] | None) -> tuple[torch.device, str]:
+    """Return the device that a command line of one word, or none, asks for, and why. Raises UsageError."""
     words = list(sys.argv[1:] if argv is None else argv)
     if len(words) > 1:
         raise UsageError(f"expected at most one device, got {' '.join(words)!r}")
-    device, reason = pick_device(*words)
+    return pick_device(*words)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the device that would be used, and why."""
+    device, reason = typed_device(argv)
     print(f"device: {device} ({reason})")
     return 0
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import torch
 
-from snippets.device import pick_device
+from snippets.device import typed_device
 from snippets.errors import UsageError, exit_with_one_line
 
 MPS_STATISTICS_SINCE = (2, 13)  # torch.accelerator counts memory on MPS from this PyTorch on
@@ -138,10 +138,7 @@ def release_unused(device: torch.device) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print a reading, before and after a tensor of 100 MB."""
-    words = list(sys.argv[1:] if argv is None else argv)
-    if len(words) > 1:
-        raise UsageError(f"expected at most one device, got {' '.join(words)!r}")
-    device, _ = pick_device(*words)
+    device, _ = typed_device(argv)
     print(f"at the start: {read_memory(device)}")
     tensor = torch.ones(25_000_000, device=device)  # float32: 4 bytes each
     print(f"with a tensor of {tensor.nbytes / 1e9:.2f} GB: {read_memory(device)}")

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import torch
 
-from snippets.device import pick_device
-from snippets.errors import UsageError, exit_with_one_line
+from snippets.device import typed_device
+from snippets.errors import exit_with_one_line
 
 Work = Callable[[], object]
 
@@ -123,10 +123,7 @@ def describe(name: str, found: Spread, size: int) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Time a matrix product on a device, waiting for it and not."""
-    words = list(sys.argv[1:] if argv is None else argv)
-    if len(words) > 1:
-        raise UsageError(f"expected at most one device, got {' '.join(words)!r}")
-    device, reason = pick_device(*words)
+    device, reason = typed_device(argv)
     size = CPU_SIZE if device.type == "cpu" else GPU_SIZE
     matrix = torch.rand(size, size, device=device)
     waiting = measure(lambda: matrix @ matrix, device)
