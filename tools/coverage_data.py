@@ -23,6 +23,9 @@ RUN_FOLDER = Path(".cache/test-run")
 COVERAGE_FILE = RUN_FOLDER / "coverage"  # coverage appends machine, process and a random word
 RUN_RECORD = RUN_FOLDER / "run.json"
 
+SIMULATED_MPS = "simulated-mps"  # the context of tests on the simulated device
+SIMULATED_PYTHON = Path(".venv-sim/bin/python")  # tools/simulated_environment.sh makes it
+
 Executed = dict[str, dict[int, set[str]]]  # file relative to the root: line: contexts
 
 

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import yaml
 
-from tools.coverage_data import this_machine
+from tools.coverage_data import SIMULATED_MPS, SIMULATED_PYTHON, this_machine
 from tools.draw_curves import pictures
 from tools.working_copy import environment, working_copy
 
@@ -37,8 +37,6 @@ INDEX = FOLDER / "index.yaml"
 BY_HAND = ("name", "before", "command", "exit_code", "compare", "until", "needs", "keep", "draw")
 SHOWN_FOLDER = "~/mps-handbook"  # stands in recordings for the folder of whoever recorded
 TIMEOUT = 280  # seconds
-SIMULATED_MPS = "simulated-mps"
-SIMULATED_PYTHON = Path(".venv-sim/bin/python")  # tools/simulated_environment.sh makes it
 
 _HEADER = """\
 # Recorded output, see tools/record_output.py. `make record` writes date, machine, versions and sha256.

@@ -25,12 +25,17 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from tools import lint
-from tools.coverage_data import COVERAGE_FILE, RUN_FOLDER, begin, this_machine
+from tools.coverage_data import (
+    COVERAGE_FILE,
+    RUN_FOLDER,
+    SIMULATED_MPS,
+    SIMULATED_PYTHON,
+    begin,
+    this_machine,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ".cache/test-run.lock"
-SIMULATED = "simulated-mps"  # the context of the tests on the simulated device
-SIMULATED_PYTHON = ".venv-sim/bin/python"
 ON_SIMULATED_MPS = ("tests/simulated_mps", "tests/on_simulated_mps")
 # Two processes, each with half of the files; who is done early takes tests from the other.
 IN_PARALLEL = ("-n", "2", "--dist", "worksteal")
@@ -116,7 +121,7 @@ def run_simulated(which: str, environment: dict[str, str]) -> Stage:
     """Run the tests on the simulated MPS device as a stage. A Mac has the real one instead."""
     if platform.system() == "Darwin":
         return Stage("simulated", skipped=["the simulated MPS device is for machines without the real one"])
-    coverage = [SIMULATED_PYTHON, "-m", "coverage", "run", f"--context={SIMULATED}"]
+    coverage = [str(SIMULATED_PYTHON), "-m", "coverage", "run", f"--context={SIMULATED_MPS}"]
     pytest = ["-m", "pytest", "-p", "simulated_mps.pytest_plugin", "--simulated-mps", "-m", which]
     return run_pytest("simulated", [*coverage, *pytest, *IN_PARALLEL, *ON_SIMULATED_MPS], ROOT, environment)
 
@@ -124,7 +129,7 @@ def run_simulated(which: str, environment: dict[str, str]) -> Stage:
 def run_all(long: bool) -> int:
     """Run all stages and print the summary; return the exit code."""
     context, versions = this_machine()
-    contexts = [context] if platform.system() == "Darwin" else [context, SIMULATED]
+    contexts = [context] if platform.system() == "Darwin" else [context, SIMULATED_MPS]
     begin(ROOT, contexts, versions)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
     environment["COVERAGE_FILE"] = str(ROOT / COVERAGE_FILE)
