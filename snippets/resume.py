@@ -90,9 +90,8 @@ def check_same_options(saved: dict[str, Any], wanted: dict[str, Any], folder: Pa
     """Raise UsageError naming the first option in `wanted` whose value differs from the saved run's."""
     for name, value in wanted.items():
         if name in saved and saved[name] != value:
-            flag = "--" + name.removesuffix("_name").replace(
-                "_", "-"
-            )  # data_name is what --data turned out to be
+            # data_name is what --data turned out to be
+            flag = "--" + name.removesuffix("_name").replace("_", "-")
             raise UsageError(
                 f"{flag} is {value} here but {saved[name]} in the run in {folder}; "
                 f"leave it out to continue that run, or start a new one with another --out"

@@ -4,6 +4,7 @@ import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from tqdm import tqdm
@@ -47,8 +48,7 @@ class Program:
 def choose(program: Program, typed: dict[str, Any]) -> tuple[RunChoice, TrainingOptions]:
     """Return whether a run begins or continues, and its options. Raises UsageError."""
     fresh = program.resolve(typed)
-    matches = lambda config: same_run(fresh, config)  # noqa: E731
-    choice = choose_run(program.system, typed.get("out"), typed.get("resume"), matches)
+    choice = choose_run(program.system, typed.get("out"), typed.get("resume"), partial(same_run, fresh))
     if choice.config is None:
         return choice, fresh
     return choice, options_to_continue(choice.config["options"], typed, program.resolve, choice.folder)
