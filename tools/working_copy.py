@@ -14,8 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 MADE_BY_COMMANDS = {"site", "runs", "data"}
-# Settings of the caller that would change what programs do or print.
-PERSONAL = ("PYTORCH_", "TORCH_", "MKL_", "KMP_", "CUDA_", "VIRTUAL_ENV")
+# Settings of the caller that would change what programs do or print. pytest folds long lines unless it sees
+# CI or BUILD_NUMBER.
+PERSONAL = ("PYTORCH_", "TORCH_", "MKL_", "KMP_", "CUDA_", "VIRTUAL_ENV", "PYTEST_", "CI", "BUILD_NUMBER")
 
 
 @contextmanager
