@@ -167,6 +167,7 @@ def test_an_index_that_cannot_be_reached_is_one_line(environment):
     done = environment.upgrade("--yes")
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert done.stderr.startswith("error: looking for a nightly failed: ERROR: ")
+    assert f"open {environment.nightly.as_uri()}/torch/ in a browser" in done.stderr
     assert environment.version() == STABLE
 
 
@@ -232,9 +233,10 @@ def test_versions_are_fetched_from_where_they_are(tmp_path, pins, extra):
     from examples.upgrade_nightly import restore_command
 
     (tmp_path / "pins.txt").write_text(f"sympy==1.13\n{pins}\n")
-    assert restore_command(["pip"], tmp_path / "pins.txt") == [
-        "pip",
-        "-r",
-        str(tmp_path / "pins.txt"),
-        *extra,
-    ]
+    file = tmp_path / "pins.txt"
+    by_pip = [sys.executable, "-m", "pip", "install"]
+    assert restore_command(by_pip, file) == [*by_pip, "-r", str(file), *extra]
+    # uv looks for a package in the first index alone that has it, and PyTorch's have NumPy as well.
+    all_indexes = ["--index-strategy", "unsafe-best-match"] if extra else []
+    by_uv = ["uv", "pip", "install"]
+    assert restore_command(by_uv, file) == [*by_uv, "-r", str(file), *extra, *all_indexes]
