@@ -67,7 +67,7 @@ def time_of_day(history: History) -> numpy.ndarray:
 
 def weekday(history: History) -> numpy.ndarray:
     """Sine of the day of the week: 0 on Mondays."""
-    return numpy.sin(2 * numpy.pi * history.index.dayofweek.to_numpy() / 7)
+    return numpy.sin(2 * numpy.pi * history.index.day_of_week.to_numpy() / 7)
 
 
 def efficiency(history: History) -> numpy.ndarray:
