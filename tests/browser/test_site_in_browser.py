@@ -12,6 +12,7 @@ PAGES = (
     "start/first-run/",
     "start/first-run-notebook/",
     "start/which-device/",
+    "start/mps-or-mlx/",
     "guides/device/",
     "guides/data-loading/",
     "guides/memory/",
