@@ -17,6 +17,15 @@ ROUNDING = 1e-9  # relative: prices that were corrected for dividends differ in 
 Where = Callable[[int], str]  # from the position of a row, counted from 0, to words for the user
 
 
+def check_bars(table: pandas.DataFrame, max_missing: float, at: Where) -> pandas.Timedelta:
+    """Return the interval of at least two bars. Raises UsageError as the checks below do."""
+    check_order(table, at)
+    check_values(table, at)
+    interval = most_common_distance(table.index)
+    check_spacing(table.index, interval, max_missing, at)
+    return interval
+
+
 # --8<-- [start:check_values]
 def check_values(table: pandas.DataFrame, at: Where) -> None:
     """Raise UsageError unless all numbers are possible and each bar's range contains its open and close."""
@@ -83,8 +92,8 @@ def check_spacing(
     if off_grid.any():
         position = int(off_grid.argmax()) + 1
         raise UsageError(
-            f"{at(position)} is {in_words(steps[position - 1])} after the bar before it, but the bars of this "
-            f"file are {in_words(interval)} apart; use bars of one interval"
+            f"{at(position)} is {in_words(steps[position - 1])} after the bar before it, but most bars "
+            f"are {in_words(interval)} apart; use bars of one interval"
         )
     missing = int((steps[gaps] / interval - 1).round().sum())
     share = missing / (missing + len(times))

@@ -95,7 +95,7 @@ def read_csv(path: Path, start: bytes) -> pyarrow.Table:
     table = arrow_csv.read_csv(
         path,
         # One thread: only then do errors say in which row. A year of minutes takes half a second.
-        read_options=arrow_csv.ReadOptions(column_names=header, skip_rows=1, use_threads=False),
+        read_options=arrow_csv.ReadOptions(use_threads=False),
         convert_options=arrow_csv.ConvertOptions(
             include_columns=list(columns.values()),
             column_types={columns["timestamp"]: pyarrow.string()},

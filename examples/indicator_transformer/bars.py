@@ -7,13 +7,7 @@ import numpy
 import pandas
 from matplotlib import cbook
 
-from examples.indicator_transformer.bar_checks import (
-    check_order,
-    check_spacing,
-    check_values,
-    in_words,
-    most_common_distance,
-)  # fmt: skip
+from examples.indicator_transformer.bar_checks import check_bars, in_words
 from examples.indicator_transformer.bar_files import NUMBERS, SUFFIXES, read_bar_file
 from examples.indicator_transformer.bar_numbers import read_numbers
 from examples.indicator_transformer.bar_times import read_times
@@ -47,11 +41,8 @@ def read_bars(path: Path, *, max_missing: float = MAX_MISSING) -> Bars:
     file = read_bar_file(path)
     table = pandas.DataFrame({name: read_numbers(file, name) for name in NUMBERS}, index=read_times(file))
     if len(table) < 2:
-        raise UsageError(f"{path} has {len(table)} bars; without two there is no interval between them")
-    check_order(table, file.at)
-    check_values(table, file.at)
-    interval = most_common_distance(table.index)
-    check_spacing(table.index, interval, max_missing, file.at)
+        raise UsageError(f"{path} has too few bars: {len(table)}; two make an interval")
+    interval = check_bars(table, max_missing, file.at)
     return Bars(path.stem, table, interval, f"{path}, every {in_words(interval)}")
 
 
