@@ -14,12 +14,16 @@ DATA = Path(__file__).resolve().parent.parent / "data" / "results"
 BENCHMARKS = {  # table: its file
     "benchmark-cifar-digits": "benchmark_cifar_digits_h200.json",
     "benchmark-cifar-large": "benchmark_cifar_large_h200.json",
+    "benchmark-indicator-small": "benchmark_indicator_small_h200.json",
+    "benchmark-indicator-origin": "benchmark_indicator_origin_h200.json",
+    "benchmark-indicator-medium": "benchmark_indicator_medium_h200.json",
+    "benchmark-indicator-large": "benchmark_indicator_large_h200.json",
 }
 
 TEXT: dict[str, dict[str, Any]] = {
     "en": {
         "levels": (
-            "Level | ms per step | 10 % to 90 % | Images per second | Speed-up | Start, s | Memory, MB | Loss"
+            "Level | ms per step | 10 % to 90 % | Samples per s | Speed-up | Start, s | Memory, MB | Loss"
         ),
         "times": "{low} to {high}",
         "missing": "not available",
@@ -49,13 +53,23 @@ TEXT: dict[str, dict[str, Any]] = {
         ),
         "digits": "16×16 digits, width 8, batch size 64",
         "synthetic": "generated 32×32 images, width {width}, batch size {batch}",
+        "small": "indicators, 36,130 parameters, batch size 64",
+        "origin": "indicators, 4,894,082 parameters, batch size 16",
+        "batches": (
+            "Batch size | fp32, ms | bf16, ms | compiled, ms | CUDA graphs, ms | Samples per s, fp32 | Best"
+        ),
+        "swept": (
+            "{gpu}; PyTorch {torch}, Python {python}; {date}. Medians of the milliseconds per step; compiled "
+            "and CUDA graphs are with bf16. Made by `{command}`; quantiles, memory and first steps "
+            "are in `docs/data/results/indicator_batches.yaml`."
+        ),
         "loop": "{name}: PyTorch {torch}, {threads} CPU threads; {date}, `{command}`",
         "cpu": "{cores} x86-64 CPU cores",
         "between": ". ",
         "end": ".",
     },
     "zh": {
-        "levels": "配置 | 每步毫秒数 | 10% 到 90% | 每秒图片数 | 加速比 | 启动，s | 内存，MB | 损失",
+        "levels": "配置 | 每步毫秒数 | 10% 到 90% | 每秒样本数 | 加速比 | 启动，s | 内存，MB | 损失",
         "times": "{low} 到 {high}",
         "missing": "不可用",
         "where": (
@@ -80,6 +94,14 @@ TEXT: dict[str, dict[str, Any]] = {
         ),
         "digits": "16×16 数字图片，宽度 8，批大小 64",
         "synthetic": "生成的 32×32 图片，宽度 {width}，批大小 {batch}",
+        "small": "技术指标，36,130 个参数，批大小 64",
+        "origin": "技术指标，4,894,082 个参数，批大小 16",
+        "batches": "批大小 | fp32，ms | bf16，ms | 编译，ms | CUDA graphs，ms | 每秒样本数，fp32 | 最快",
+        "swept": (
+            "{gpu}；PyTorch {torch}，Python {python}；{date}。数值是每步毫秒数的中位数；编译和 CUDA graphs "
+            "两列都用 bf16。由 `{command}` 生成；分位数、内存和第一步的秒数在 "
+            "`docs/data/results/indicator_batches.yaml` 里。"
+        ),
         "loop": "{name}：PyTorch {torch}，{threads} 个 CPU 线程；{date}，`{command}`",
         "cpu": "{cores} 个 x86-64 CPU 核",
         "between": "。",
@@ -197,7 +219,28 @@ def waiting(language: str) -> str:
     return table(text["waiting"].split(" | "), rows) + f"\n{where}\n"
 
 
-OTHERS = {"benchmark-loop-overhead": overhead, "benchmark-loop-saving": saving, "benchmark-waiting": waiting}
+def batches(language: str) -> str:
+    """Return the milliseconds of a training step at several batch sizes, computed in several ways."""
+    text, content = TEXT[language], load("indicator_batches")
+    found = {(row["batch_size"], row["way"]): row for row in content["rows"]}
+    sizes, ways = (list(dict.fromkeys(column)) for column in zip(*found, strict=True))
+    rows = []
+    for size in sizes:
+        measured = [found[size, way] for way in ways]
+        times = [figures(row["step_ms"]) if "step_ms" in row else text["missing"] for row in measured]
+        speeds = measured[0]["samples_per_s"], max(row.get("samples_per_s", 0) for row in measured)
+        rows.append([str(size), *times, *(f"{speed:,.0f}" for speed in speeds)])
+    facts = {**content["versions"], **content["machine"], "date": content["date"]}
+    where = text["swept"].format(**facts, command=content["command"])
+    return table(text["batches"].split(" | "), rows) + f"\n{where}\n"
+
+
+OTHERS = {
+    "benchmark-indicator-batches": batches,
+    "benchmark-loop-overhead": overhead,
+    "benchmark-loop-saving": saving,
+    "benchmark-waiting": waiting,
+}
 
 
 def render(name: str, language: str) -> str:
