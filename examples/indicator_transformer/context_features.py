@@ -16,7 +16,7 @@ from examples.indicator_transformer.history import (
     window_sum,
 )
 
-SHORT, LONG = 60, WARM_UP  # bars: an hour and a day of minutes
+SHORT, LONG = 60, WARM_UP  # bars: of minutes an hour and half a day, of days three months and three years
 ADX_BARS, TREND = 14, 25  # Wilder's average directional index, and where it is said to show a trend
 BREAKOUT_BARS = 100
 

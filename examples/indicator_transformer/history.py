@@ -8,7 +8,7 @@ import numpy
 import pandas
 import talib
 
-WARM_UP = 1440  # bars after which every reading is finite: the longest window, a day of minute bars
+WARM_UP = 720  # bars after which every reading is finite: the longest window, half a day of minute bars
 LIMIT = 5.0  # readings are cut off here: one wrong price must not outweigh all other bars
 VOLATILITY_BARS = 100
 SMALLEST_VOLATILITY = 1e-9  # per bar: far below any market's tick, far above rounding errors

@@ -102,7 +102,7 @@ def test_the_table_stays_as_it_is():
 
 
 # Bars: the last of a day, the first of a week, the last of a year, and others.
-@pytest.mark.parametrize("last", [239, 240, 3119, 3120, 1440, 2047, 4321])
+@pytest.mark.parametrize("last", [239, 240, 720, 3119, 3120, 2047, 4321])
 def test_nothing_looks_ahead(market, computed, last):
     random = numpy.random.default_rng(last)
     changed = market.copy()
@@ -446,7 +446,7 @@ def test_context_sees_louder_markets():
     volume = numpy.repeat([1.0, 3.0], [2940, 60])
     louder = make_table(100 * numpy.exp(moves.cumsum()), volume=volume)
     assert feature(louder, "volatility_regime") > 0.5
-    long = (1380 + 60 * 3) / 1440
+    long = (WARM_UP - 60 + 60 * 3) / WARM_UP
     assert feature(louder, "volume_profile") == pytest.approx(numpy.log(3 / long))
 
 
