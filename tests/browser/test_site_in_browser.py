@@ -8,6 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 PAGES = (
     "",
     "start/which-pytorch/",
+    "start/nightly-builds/",
     "start/check-setup/",
     "start/first-run/",
     "start/first-run-notebook/",
