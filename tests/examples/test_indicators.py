@@ -11,6 +11,7 @@ from examples.indicator_transformer.anchored_vwap import ANCHORED_VWAP, VWAP, vw
 from examples.indicator_transformer.anchors import record_starts
 from examples.indicator_transformer.breakouts import move_in_atrs, obv
 from examples.indicator_transformer.context_features import CONTEXT, compute_context
+from examples.indicator_transformer.generated_bars import BLOCK, generate_market
 from examples.indicator_transformer.history import LIMIT, WARM_UP, History
 from examples.indicator_transformer.indicators import INDICATORS, SMALL, compute_indicators
 from examples.indicator_transformer.moving_averages import (
@@ -451,8 +452,6 @@ def test_context_sees_louder_markets():
 
 
 def test_the_volume_of_generated_hours_shows_in_the_context():
-    from examples.indicator_transformer.generated_bars import BLOCK, generate_market
-
     generated = generate_market(12_000)
     at = numpy.arange(BLOCK - 1, 12_000, BLOCK)
     at = at[at >= WARM_UP]
