@@ -4,12 +4,13 @@
 
 Each batch size is trained in four ways: as written, in bf16, compiled, and compiled with CUDA graphs, which
 replay the launches of a whole pass as one; these need CUDA. A way that fails is stored with its reason.
+The entry of this machine and device is replaced, those of others stay. Flags that the tool does not know are
+those of the training; without any, the guide's network is measured.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -17,15 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import yaml
 from torch import nn
 
-from examples.benchmarking.machine import machine
 from examples.benchmarking.steps import Plan, time_steps
 from examples.indicator_transformer.train import prepare, read_command_line
 from snippets.device import pick_device
 from snippets.errors import exit_with_one_line
 from snippets.timing import spread
+from tools.result_entries import new_entry, store
 
 DATA = Path(__file__).resolve().parents[1] / "docs" / "data" / "results" / "indicator_batches.yaml"
 BATCH_SIZES = "16,32,64,128,256,512"
@@ -103,23 +103,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "mps", "cuda"))
     parser.add_argument("--batch-sizes", default=BATCH_SIZES)
-    parser.add_argument("--steps", type=int, default=30)
+    parser.add_argument("--steps", type=int, default=Plan.readings)
+    parser.add_argument("--warm-up", type=int, default=Plan.warm_up)
     parser.add_argument("--file", type=Path, default=DATA)
     options, words = parser.parse_known_args(argv)
     device, _ = pick_device(options.device)
     words = words or ["--size", "origin", "--bars", "120000"]
     sizes = [int(size) for size in options.batch_sizes.split(",")]
-    facts = machine()
-    content = {
-        "device": device.type,
-        "machine": {name: facts[name] for name in ("chip", "cpu_cores", "gpu", "power")},
-        "versions": {"torch": str(torch.__version__), "python": sys.version.split()[0]},
-        "date": datetime.date.today(),
-        "command": shlex.join(["python", "-m", "tools.measure_indicator_batches", *sys.argv[1:]]),
-        "training": shlex.join(words),
-        "rows": measure(device, sizes, words, Plan(readings=options.steps)),
-    }
-    options.file.write_text(_HEADER + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110))
+    entry = new_entry("tools.measure_indicator_batches", device) | {"training": shlex.join(words)}
+    entry["rows"] = measure(device, sizes, words, Plan(options.warm_up, options.steps))
+    store(entry, options.file, _HEADER, same=("device", "machine"))
     return 0
 
 

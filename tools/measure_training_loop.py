@@ -16,9 +16,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import datetime
 import os
-import shlex
 import sys
 import tempfile
 import time
@@ -29,10 +27,8 @@ from types import ModuleType
 from typing import Any
 
 import torch
-import yaml
 from tqdm import tqdm
 
-from examples.benchmarking.machine import machine
 from examples.cifar_optimizers import train as cifar_optimizers
 from examples.indicator_transformer import train as indicator_transformer
 from snippets.device import pick_device
@@ -40,6 +36,7 @@ from snippets.run_folder import RunFolder
 from snippets.stop_signals import StopSignals
 from snippets.timing import Spread, compare
 from snippets.training_loop import EpochResult, Task, Training
+from tools.result_entries import new_entry, store
 
 DATA = Path(__file__).resolve().parents[1] / "docs" / "data" / "results" / "training_loop.yaml"
 PAIRS = 60
@@ -209,18 +206,7 @@ def rounded(values: Spread) -> dict[str, float]:
 def measure(name: str, device: torch.device, pairs: int) -> dict[str, Any]:
     """Return the entry of the system `name` on this machine: where, when, and what came out."""
     system = SYSTEMS[name]
-    facts = machine()
-    entry = {
-        "system": name,
-        "device": device.type,
-        "machine": {name: facts[name] for name in ("chip", "cpu_cores", "gpu", "power")},
-        "cpu_threads": torch.get_num_threads(),
-        "versions": {"torch": str(torch.__version__), "python": sys.version.split()[0]},
-        "date": datetime.date.today(),
-        "command": shlex.join(["python", "-m", "tools.measure_training_loop", *sys.argv[1:]]),
-        "overhead": [],
-        "saving": [],
-    }
+    entry = {"system": name, **new_entry("tools.measure_training_loop", device), "overhead": [], "saving": []}
     kind = "cpu" if device.type == "cpu" else "gpu"
     for case, words in system.cases[kind].items():
         known = {"data": case, "words": words}
@@ -234,15 +220,6 @@ def measure(name: str, device: torch.device, pairs: int) -> dict[str, Any]:
     return entry
 
 
-def store(entry: dict[str, Any], path: Path) -> None:
-    """Put `entry` into the file in place of an older one of the same machine and device."""
-    entries = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else []
-    same = ("system", "device", "machine")
-    kept = [old for old in entries if any(old[name] != entry[name] for name in same)]
-    text = yaml.safe_dump([*kept, entry], sort_keys=False, allow_unicode=True, width=110)
-    path.write_text(_HEADER + text, encoding="utf-8")
-
-
 def main() -> int:
     """Measure on the wanted device and store the result; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -252,7 +229,8 @@ def main() -> int:
     parser.add_argument("--file", type=Path, default=DATA)
     options = parser.parse_args()
     device, _ = pick_device(options.device)
-    store(measure(options.system, device, options.pairs), options.file)
+    entry = measure(options.system, device, options.pairs)
+    store(entry, options.file, _HEADER, same=("system", "device", "machine"))
     return 0
 
 
