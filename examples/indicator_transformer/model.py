@@ -25,7 +25,7 @@ SIZES = {
     "small": Size(32, 2, 4, 0.0),  # learns in seconds on a CPU
     "origin": Size(256, 6, 8, 0.1),  # 4,894,082 parameters with 111 indicators, as in the guide
     "medium": Size(512, 12, 8, 0.1),  # 38 million
-    "large": Size(1024, 12, 16, 0.1),  # 152 million
+    "large": Size(1024, 12, 16, 0.1),  # 153 million
 }
 # --8<-- [end:sizes]
 
@@ -111,7 +111,7 @@ class IndicatorTransformer(nn.Module):
         that never change keep their size.
         """
         for name, readings in (("value", values), ("context", context)):
-            std, mean = torch.std_mean(readings, dim=0)
+            std, mean = torch.std_mean(readings, dim=0, correction=0)  # one sample has no other
             getattr(self, f"{name}_mean").copy_(mean)
             getattr(self, f"{name}_std").copy_(std.where(std > 0, 1.0))
 

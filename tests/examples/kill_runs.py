@@ -3,7 +3,8 @@
 Every other child is killed from outside after a random time. The rest kill themselves while they write: half
 way through a checkpoint, before or after a flush or a rename. A run that ends is put aside.
 
-`kill_runs.py SYSTEM KILLS ENDS OPTION…` prints how many kills there were, how many while writing, and how many ends.
+`kill_runs.py SYSTEM KILLS ENDS OPTION…` prints how many kills there were, how many while writing, and how
+many ends.
 """
 
 import importlib
