@@ -130,7 +130,7 @@ def in_mlx(model: TorchNetwork) -> MlxNetwork:
 # --8<-- [end:same_weights]
 # --8<-- [start:optimizers]
 def optimizers(model: nn.Module) -> tuple[torch.optim.Optimizer, mlx.optimizers.Optimizer]:
-    """Return AdamW for both: MLX leaves the correction of the first steps out unless it is asked for."""
+    """Return AdamW for both. MLX corrects the first steps only when it is asked to."""
     ours = torch.optim.AdamW(model.parameters(), LEARNING_RATE, weight_decay=0.01)
     theirs = mlx.optimizers.AdamW(LEARNING_RATE, weight_decay=0.01, bias_correction=True)
     return ours, theirs

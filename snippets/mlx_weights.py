@@ -23,8 +23,8 @@ DIFFERENT_INSIDE = (nn.MultiheadAttention, nn.RNNBase, nn.RNNCellBase)
 def mlx_layout(layer: nn.Module, name: str, values: torch.Tensor) -> torch.Tensor:
     """Return a parameter in MLX's layout, which has the channels last.
 
-    A convolution's weight (out, in, *kernel) becomes (out, *kernel, in); that of a transposed convolution is
-    (in, out, *kernel) in PyTorch and the same in MLX as of any other. All else stays as it is.
+    The weight of a convolution (out, in, *kernel) becomes (out, *kernel, in), and so does that of a
+    transposed one, which is (in, out, *kernel) in PyTorch. All else stays as it is.
     """
     if name != "weight" or not isinstance(layer, CONVOLUTIONS + TRANSPOSED):
         return values
@@ -36,7 +36,7 @@ def mlx_layout(layer: nn.Module, name: str, values: torch.Tensor) -> torch.Tenso
 # --8<-- [end:layout]
 # --8<-- [start:names]
 def mlx_name(model: nn.Module, name: str) -> str:
-    """Return MLX's name of a parameter: `nn.Sequential` keeps its parts in a list called `layers` there."""
+    """Return MLX's name of a parameter: there, `nn.Sequential` keeps its parts in a list `layers`."""
     parts: list[str] = []
     for part in name.split("."):
         if isinstance(model, nn.Sequential):
@@ -64,9 +64,10 @@ def check_layers(model: nn.Module) -> None:
 
 # --8<-- [start:export]
 def mlx_weights(model: nn.Module) -> dict[str, np.ndarray]:
-    """Return parameters and buffers of `model` by MLX's names. Raises UsageError for a layer it cannot map.
+    """Return parameters and buffers of `model` by MLX's names.
 
-    NumPy has no bfloat16: such values become float32, which holds each of them exactly.
+    NumPy has no bfloat16: such values become float32, which holds each of them exactly. Raises UsageError
+    for a layer whose parameters MLX arranges differently.
     """
     check_layers(model)
     weights = {}
@@ -84,7 +85,8 @@ def mlx_weights(model: nn.Module) -> dict[str, np.ndarray]:
 def export_weights(model: nn.Module, path: Path) -> None:
     """Write the weights to `path`, an .npz file for `model.load_weights(path)` in MLX.
 
-    Raises UsageError for another suffix, by which MLX tells formats apart, and RunError when it cannot write.
+    Raises UsageError for another suffix, by which MLX tells formats apart, and RunError when writing
+    fails.
     """
     if path.suffix != ".npz":
         raise UsageError(f"{path} has to end in .npz, or MLX does not know how to read it")

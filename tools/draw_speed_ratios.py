@@ -21,7 +21,8 @@ DATA = ROOT / "docs/data/published_speeds.yaml"
 FOLDER = ROOT / "docs/assets/images"
 TABLE = "speeds-mlx-microbenchmarks"
 
-WIDTH, LEFT, RIGHT = 600, 112, 578
+WIDTH, LEFT, RIGHT = 460, 108, 446
+SHOWN = 560  # pixels wide where there is room; a phone shrinks it, so the drawing itself is narrow
 TOP, ROW = 52, 34
 LARGEST = 4  # times as fast, at either end of the axis
 EQUAL = 0.97  # the quicker of two times counts as clearly quicker below this part of the other
@@ -59,8 +60,9 @@ def draw(language: str, scheme: str) -> str:
     """Return one picture as SVG."""
     found, colours = pairs(), COLOURS[scheme]
     height = TOP + ROW * len(found) + 12
+    size = f'viewBox="0 0 {WIDTH} {height}" width="{SHOWN}" height="{round(height * SHOWN / WIDTH)}"'
     style = 'font-family="system-ui, -apple-system, sans-serif" font-size="13" fill="none"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" {style}>'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style}>'
     parts = [head, *axis(WORDS[language], colours, height - 12)]
     for number, (name, times) in enumerate(found.items()):
         y = TOP + ROW * (number + 0.5)
@@ -88,7 +90,7 @@ def dots(times: list[tuple[float, float]], y: float, colours: dict[str, str]) ->
             colour = colours["text"]
         else:
             colour = colours["train" if mlx < torch else "test"]
-        yield dot(place(torch / mlx), y, colour).replace('r="3"', 'r="5" fill-opacity=".7"')
+        yield dot(place(torch / mlx), y, colour).replace('r="3"', 'r="4.5" fill-opacity=".7"')
 
 
 def pictures() -> dict[str, str]:

@@ -73,7 +73,7 @@ def draw_losses(axes: Axes, losses: dict[str, float | None]) -> None:
     }
     texts = {name: (value, error, f"{value:.4f}") for name, (value, error) in values.items()}
     draw_bars(axes, texts, LOSSES["network"])
-    axes.set_xlim(0, 1.2 * max(value for value, _ in values.values()))
+    axes.set_xlim(0, 1.2 * max(value + (error or 0) for value, error in values.values()))
     tidy(axes, "Cross-entropy of usefulness (nats)")
     axes.tick_params(axis="y", length=0)
 
@@ -109,8 +109,8 @@ def draw_calibration(scatter: Axes, deviation: Axes, counts: Axes, calibration: 
     )
     scatter.plot(line, aim, color=TRAINING, linewidth=1.2, label="what the loss aims at")
     scatter.errorbar(predicted, observed, errors, **style, label="held out, ± standard error")
-    scatter.set(xlim=(0, 1), ylim=(0, 1), ylabel="mean usefulness")
-    scatter.legend(frameon=False, fontsize=8, loc="upper left")
+    scatter.set(xlim=(0, 1), ylim=(-0.02, 1.02), ylabel="mean usefulness")
+    scatter.legend(edgecolor="none", fontsize=8)
     tidy(scatter, f"Calibration: error {calibration['error']:.4f}")
     deviation.axhline(0, color=LIMIT, linestyle=":", linewidth=1)
     deviation.plot(line, aim - line, color=TRAINING, linewidth=1.2)
@@ -131,8 +131,8 @@ def draw_selection(axes: Axes, rows: list[dict[str, Any]], regimes: list[dict[st
     """Draw how often indicators, or families, are selected in each market: fuller colour, more often."""
     shares = numpy.array([row["selected"] for row in rows], float)  # None becomes NaN
     colours = numpy.array([to_rgb(COLOURS[row["calls"]]) for row in rows])[:, None]
-    full = numpy.nan_to_num(shares)[:, :, None]
-    axes.imshow(NEVER + full * (colours - NEVER), aspect="auto")
+    cells = NEVER + shares[:, :, None] * (colours - NEVER)
+    axes.imshow(numpy.nan_to_num(cells, nan=1.0), aspect="auto")  # white: no such sample
     names = [regime["name"].replace(", ", ",\n") + f"\nn = {regime['samples']:,}" for regime in regimes]
     axes.set_xticks(range(len(regimes)), names)
     axes.xaxis.tick_top()
@@ -164,5 +164,5 @@ def write_shares(axes: Axes, shares: numpy.ndarray) -> None:
     for (row, column), share in numpy.ndenumerate(shares):
         text = "–" if numpy.isnan(share) else f"{share:.0%}"
         axes.text(
-            column, row, text, ha="center", va="center", fontsize=7, color="white" if share > 0.5 else "black"
+            column, row, text, ha="center", va="center", fontsize=7, color="white" if share > 0.6 else "black"
         )

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# ci: run long
+
+# --8<-- [start:train]
+python examples/indicator_transformer/train.py
+# --8<-- [end:train]
+
+# --8<-- [start:force-cpu]
+python examples/indicator_transformer/train.py --device cpu --quick
+# --8<-- [end:force-cpu]
+
+# --8<-- [start:named-folder]
+python examples/indicator_transformer/train.py --out runs/indicators
+# --8<-- [end:named-folder]
+
+# --8<-- [start:resume]
+python examples/indicator_transformer/train.py --out runs/indicators --resume auto
+# --8<-- [end:resume]
+
+# --8<-- [start:watch]
+python examples/monitor.py runs/indicators --once
+# --8<-- [end:watch]
+
+# --8<-- [start:options]
+python examples/indicator_transformer/train.py --help
+# --8<-- [end:options]
