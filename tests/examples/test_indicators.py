@@ -325,6 +325,16 @@ def test_vwap_before_there_is_volume():
     assert std.tolist() == [0, 0, 0, pytest.approx(0.1875**0.5)]
 
 
+def test_the_deviation_of_equal_prices_is_0_however_sums_are_rounded():
+    """The first bar sets the reference, but has no volume: all others are off it by the same amount."""
+    random = numpy.random.default_rng(0)
+    price, volume = numpy.full(2000, 1.1), random.lognormal(0, 2, 2000)
+    price[0], volume[0] = 1.0, 0.0
+    mean, std = vwap_since(numpy.arange(2000) == 0, price, volume)
+    assert (std == 0).all()
+    numpy.testing.assert_allclose(mean[1:], 1.1, rtol=1e-15)
+
+
 def test_vwap_of_large_prices_that_move_by_cents():
     """Compared with exact fractions: a difference of squares would have lost all digits."""
     random = numpy.random.default_rng(0)
