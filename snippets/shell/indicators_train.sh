@@ -20,7 +20,3 @@ python examples/indicator_transformer/train.py --out runs/indicators --resume au
 # --8<-- [start:watch]
 python examples/monitor.py runs/indicators --once
 # --8<-- [end:watch]
-
-# --8<-- [start:options]
-python examples/indicator_transformer/train.py --help
-# --8<-- [end:options]
