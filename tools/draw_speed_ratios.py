@@ -21,7 +21,7 @@ DATA = ROOT / "docs/data/published_speeds.yaml"
 FOLDER = ROOT / "docs/assets/images"
 TABLE = "speeds-mlx-microbenchmarks"
 
-WIDTH, LEFT, RIGHT = 460, 108, 446
+WIDTH, LEFT, RIGHT = 470, 126, 454
 SHOWN = 560  # pixels wide where there is room; a phone shrinks it, so the drawing itself is narrow
 TOP, ROW = 52, 34
 LARGEST = 4  # times as fast, at either end of the axis

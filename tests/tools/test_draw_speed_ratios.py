@@ -42,3 +42,8 @@ def test_every_operation_is_named(language):
     root = ElementTree.fromstring(draw(language, "dark"))
     words = {element.text for element in root.iter("{http://www.w3.org/2000/svg}text")}
     assert words >= {name[language] for name in NAMES.values()}
+
+
+def test_the_longest_name_has_room_beside_the_axis():
+    letters = max(len(name["en"]) for name in NAMES.values())
+    assert LEFT - 14 >= 7.8 * letters  # pixels: a wide system font at size 13
