@@ -41,10 +41,10 @@ def test_expected_usefulness_is_the_mean_over_many_futures():
     calls = torch.rand(3, 6) * 2 - 1
     chance = torch.tensor([[0.1], [0.5], [0.83]])
     futures = 40_000
-    total = torch.zeros_like(calls)
-    for rises in torch.rand(futures, 3, 1) < chance:
-        total += usefulness(calls, rises.float() - 0.5)
-    torch.testing.assert_close(total / futures, expected_usefulness(calls, chance), rtol=0, atol=0.01)
+    rises = torch.rand(futures, 3, 1) < chance
+    labels = usefulness(calls.repeat(futures, 1), rises.float().view(-1, 1) - 0.5)
+    means = labels.view(futures, 3, 6).mean(0)
+    torch.testing.assert_close(means, expected_usefulness(calls, chance), rtol=0, atol=0.01)
 
 
 def test_the_optimum_by_hand():
@@ -57,8 +57,10 @@ def test_the_optimum_by_hand():
 
 def test_what_is_certain_has_no_entropy():
     assert binary_entropy(torch.tensor([0.0, 1.0])).tolist() == [0.0, 0.0]
-    optimum = known_optimum(torch.rand(4, 3), torch.ones(4, 1))
+    optimum = known_optimum(torch.tensor([[1.0, 0.0, -1.0]]), torch.ones(1, 1))
     assert (optimum.best_bce, optimum.best_accuracy) == (0, 1)
+    half = known_optimum(torch.tensor([[1.0, 0.5]]), torch.ones(1, 1))  # a label of 0.5 is met by no logit
+    assert half.best_bce == pytest.approx(0.6931472 / 2)
 
 
 @pytest.fixture(scope="module")
@@ -87,4 +89,4 @@ def test_any_other_prediction_is_worse(simulated):
     best = expected_usefulness(calls, chance)
     optimum = known_optimum(calls, chance).best_bce
     for other in (best * 0.9, best * 0.9 + 0.1, expected_usefulness(calls, (chance + 0.1).clamp(max=1))):
-        assert F.binary_cross_entropy(other, labels) > optimum + 5e-3
+        assert F.binary_cross_entropy(other, labels) > optimum + 3e-3
