@@ -2,8 +2,8 @@
 
     python -m tools.draw_evaluation
 
-writes docs/assets/images/indicator-{calibration,markets}-*.svg from docs/data/results/indicator_evaluation.json
-(tools/measure_indicator_evaluation.py), for both languages, light and dark.
+writes docs/assets/images/indicator-{calibration,markets}-*.svg, for both languages, light and dark, from
+docs/data/results/indicator_evaluation.json, which tools/measure_indicator_evaluation.py writes.
 """
 
 from __future__ import annotations
@@ -225,8 +225,8 @@ def draw_markets(evaluation: dict[str, Any], language: str, scheme: str) -> str:
 
 def cell(x: float, y: float, share: float | None, colour: str, scheme: str) -> Iterator[str]:
     """Yield a rectangle, the fuller the greater the share, and the share; a dash where there is no sample."""
-    base = COLOURS[scheme]["grid"]
-    fill = blend(base, colour, share or 0)
+    never = blend(GROUND[scheme], COLOURS[scheme]["grid"], 0.5)
+    fill = blend(never, colour, share or 0)
     ink = BLACK if contrast(BLACK, fill) > contrast(WHITE, fill) else WHITE
     text = "–" if share is None else f"{share:.0%}"
     if share is None:

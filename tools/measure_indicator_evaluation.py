@@ -19,6 +19,7 @@ from tools.working_copy import environment, working_copy
 
 FOLDER = "examples/indicator_transformer"
 TRAIN = ["python", f"{FOLDER}/train.py", "--device", "cpu", "--out", "runs/market"]
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}  # sums then do not depend on the number of cores
 EVALUATE = ["python", f"{FOLDER}/evaluate.py", "runs/market", "--device", "cpu"]
 
 
@@ -30,7 +31,7 @@ def measure(root: Path, train: list[str]) -> dict:
     with working_copy(root) as folder:
         for command in (train, EVALUATE):
             print("$", shlex.join(command), flush=True)
-            subprocess.run(command, cwd=folder, env=environment(), check=True)
+            subprocess.run(command, cwd=folder, env=environment() | ONE_THREAD, check=True)
         return json.loads((folder / "runs/market/evaluation.json").read_text(encoding="utf-8"))
 
 
