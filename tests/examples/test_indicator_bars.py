@@ -215,6 +215,11 @@ def test_a_row_that_is_no_bar(write, row, parts):
     refused(write(with_row(row)), "line 5 (2024-01-02 14:33)", *parts)
 
 
+def test_text_is_found_behind_an_empty_cell(write):
+    text = with_row("2024-01-02 14:33,10,12,9,,100") + "\n2024-01-02 14:36,10,12,9,eleven,100"
+    refused(write(text), "line 8 (2024-01-02 14:36)", "close is 'eleven'")
+
+
 def test_the_number_of_further_bad_rows_is_told(write):
     bad = "\n".join(f"2024-01-02 14:{minute},10,12,0,11,100" for minute in range(36, 39))
     refused(write(with_row(ROW.format(MINUTES[3])) + "\n" + bad), "line 8", "and 2 more such rows")
@@ -267,8 +272,9 @@ def test_a_row_without_time(write):
     refused(write(with_row(",10,12,9,11,100")), "line 5 has no time")
 
 
-def test_times_with_and_without_zone(write):
-    refused(write([*MINUTES, "2024-01-02 14:36Z"]), "line 8 (2024-01-02 14:36Z)", "have a time zone")
+@pytest.mark.parametrize("time", ["2024-01-02 14:36Z", "2024-01-02T14:36+00", "2024-01-02 14:36:00 -00:00"])
+def test_times_with_and_without_zone(write, time):
+    refused(write([*MINUTES, time]), f"line 8 ({time})", "have a time zone")
 
 
 @pytest.mark.parametrize(
@@ -304,6 +310,11 @@ def test_the_night_between_two_sessions_is_no_gap(write):
     assert len(read_bars(write(minutes_without()), max_missing=0).table) == 200
 
 
+def test_each_day_has_a_grid_of_its_own(write):
+    days = [pandas.date_range(f"2024-01-0{day} 14:3{day}", periods=9, freq="7min") for day in (2, 3, 4)]
+    assert read_bars(write([str(time) for day in days for time in day])).interval == pandas.Timedelta("7min")
+
+
 def test_missing_bars_up_to_the_limit(write):
     path = write(minutes_without(10, 150))
     assert len(read_bars(path).table) == 198  # 2 of 200 are missing: 1 %
@@ -311,9 +322,10 @@ def test_missing_bars_up_to_the_limit(write):
 
 
 def test_more_missing_bars_name_the_first_gap_and_the_flag(write):
-    path = write(minutes_without(10, 11, 12, 150))
+    days = ("2024-01-02", "2024-01-03", "2024-01-04")
+    path = write(minutes_without(10, 11, 12, 150, days=days))
     text = refused(
-        path, "line 12 (2024-01-02 14:43:00)", "4 minutes after", "4 bars", "2.00%", "--max-missing"
+        path, "line 12 (2024-01-02 14:43:00)", "4 minutes after", "4 bars", "1.33%", "--max-missing"
     )
     read_bars(path, max_missing=float(text.rpartition(" --max-missing ")[2]))
 

@@ -163,7 +163,7 @@ def test_the_file_has_a_row_per_bar(checkpoint, bars_file, tmp_path, call):
     numpy.testing.assert_allclose(table.iloc[:, 2:], weights, atol=1e-5)
     numpy.testing.assert_allclose(table["direction"], directions, atol=1e-5)
     assert table["selected"].tolist() == (weights > 0).sum(1).tolist()
-    times = pandas.to_datetime(table.index).tz_localize(None)
+    times = pandas.to_datetime(table.index, format="%Y-%m-%dT%H:%M:%SZ")
     assert list(times) == list(read_bars(bars_file).table.index[-LAST:])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv"]  # no temporary file is left
 
