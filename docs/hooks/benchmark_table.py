@@ -9,16 +9,11 @@ from typing import Any
 
 from results_table import load, table
 
-WAYS = ("fp32", "bf16", "bf16+compile", "bf16+compile+graphs")
 DATA = Path(__file__).resolve().parent.parent / "data" / "results"
 
 BENCHMARKS = {  # table: its file
     "benchmark-cifar-digits": "benchmark_cifar_digits_h200.json",
     "benchmark-cifar-large": "benchmark_cifar_large_h200.json",
-    "benchmark-indicator-small": "benchmark_indicator_small_cpu.json",
-    "benchmark-indicator-origin": "benchmark_indicator_origin_cpu.json",
-    "benchmark-indicator-medium": "benchmark_indicator_medium_cpu.json",
-    "benchmark-indicator-large": "benchmark_indicator_large_cpu.json",
 }
 
 TEXT: dict[str, dict[str, Any]] = {
@@ -56,15 +51,6 @@ TEXT: dict[str, dict[str, Any]] = {
         "synthetic": "generated 32×32 images, width {width}, batch size {batch}",
         "small": "indicators, 36,130 parameters, batch size 64",
         "origin": "indicators, 4,894,082 parameters, batch size 16",
-        "batches": (
-            "Device | Batch size | fp32, ms | bf16, ms | compiled, ms | CUDA graphs, ms | "
-            "Samples per s, fp32 | Fastest"
-        ),
-        "swept": "{name}: PyTorch {torch}, Python {python}; {date}, `{command}`",
-        "ways": (
-            "Medians of the milliseconds per step; compiled and CUDA graphs are with bf16. Quantiles, memory "
-            "and first steps are in `docs/data/results/indicator_batches.yaml`."
-        ),
         "loop": "{name}: PyTorch {torch}, {threads} CPU threads; {date}, `{command}`",
         "cpu": "{cores} x86-64 CPU cores",
         "between": ". ",
@@ -98,14 +84,6 @@ TEXT: dict[str, dict[str, Any]] = {
         "synthetic": "生成的 32×32 图片，宽度 {width}，批大小 {batch}",
         "small": "技术指标，36,130 个参数，批大小 64",
         "origin": "技术指标，4,894,082 个参数，批大小 16",
-        "batches": (
-            "设备 | 批大小 | fp32，ms | bf16，ms | 编译，ms | CUDA graphs，ms | 每秒样本数，fp32 | 最快"
-        ),
-        "swept": "{name}：PyTorch {torch}，Python {python}；{date}，`{command}`",
-        "ways": (
-            "数值是每步毫秒数的中位数；编译和 CUDA graphs 两列都用 bf16。分位数、内存和第一步的用时在 "
-            "`docs/data/results/indicator_batches.yaml` 里。"
-        ),
         "loop": "{name}：PyTorch {torch}，{threads} 个 CPU 线程；{date}，`{command}`",
         "cpu": "{cores} 个 x86-64 CPU 核",
         "between": "。",
@@ -228,25 +206,7 @@ def waiting(language: str) -> str:
     return table(text["waiting"].split(" | "), rows) + f"\n{where}\n"
 
 
-def batches(language: str) -> str:
-    """Return the milliseconds of a training step at several batch sizes, computed in several ways."""
-    text, rows, where = TEXT[language], [], []
-    for entry in load("indicator_batches"):
-        found = {(row["batch_size"], row["way"]): row for row in entry["rows"]}
-        for size in dict.fromkeys(row["batch_size"] for row in entry["rows"]):
-            measured = [found.get((size, way), {}) for way in WAYS]
-            times = [figures(row["step_ms"]) if "step_ms" in row else text["missing"] for row in measured]
-            fastest = max(row.get("samples_per_s", 0) for row in measured)
-            speeds = f"{measured[0]['samples_per_s']:,.0f}", f"{fastest:,.0f}"
-            rows.append([device_name(entry, text), str(size), *times, *speeds])
-        facts = {**entry["versions"], "date": entry["date"], "command": entry["command"]}
-        where.append(text["swept"].format(name=device_name(entry, text), **facts))
-    lines = f"{text['between'].join(where)}{text['end']} {text['ways']}"
-    return table(text["batches"].split(" | "), rows) + f"\n{lines}\n"
-
-
 OTHERS = {
-    "benchmark-indicator-batches": batches,
     "benchmark-loop-overhead": overhead,
     "benchmark-loop-saving": saving,
     "benchmark-waiting": waiting,

@@ -17,6 +17,10 @@ python examples/indicator_transformer/train.py --out runs/indicators
 python examples/indicator_transformer/train.py --out runs/indicators --resume auto
 # --8<-- [end:resume]
 
+# --8<-- [start:evaluate]
+python examples/indicator_transformer/evaluate.py runs/indicators
+# --8<-- [end:evaluate]
+
 # --8<-- [start:watch]
 python examples/monitor.py runs/indicators --once
 # --8<-- [end:watch]
