@@ -13,7 +13,7 @@ from examples.indicator_transformer.samples import Samples
 
 
 class Table(nn.Module):
-    """Gives the logits and weights that stand in the readings; a context of 1 swaps the sign of the logits."""
+    """Gives the logits and weights that stand in the readings; a context of 1 turns the signs."""
 
     def forward(self, values, context):
         """Return logits and weights (batch, 3) from values (batch, 6)."""
