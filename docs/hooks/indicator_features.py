@@ -9,8 +9,8 @@ TEXT = {
         "head": ["Minute bars", "Of a year", "On the clock, s", "CPU in the program, s"],
         "spread": "{median:.3g} ({low:.3g} to {high:.3g})",
         "measured": "{indicators} indicators and the context of one symbol; median of {rounds} rounds (10% "
-        "to 90%). The CPU time, without what the system needs for memory, grows like the number of bars to the "
-        "power of {exponent:.2f}. {machine}; "
+        "to 90%). The CPU time, without what the system needs for memory, grows like the number of bars to "
+        "the power of {exponent:.2f}. {machine}; "
         "Python {python}, NumPy {numpy}, pandas {pandas}, TA-Lib {ta-lib}; {date}. Made by `{command}`.",
     },
     "zh": {
