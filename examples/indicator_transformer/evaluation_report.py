@@ -99,7 +99,7 @@ def calibration_error(bins: Sequence[Bin], target: str = "predicted") -> float:
 def regime(context: torch.Tensor) -> torch.Tensor:
     """Return which of REGIMES each sample (n,) belongs to, from its context (n, features).
 
-    Both features compare the last hour with the last day: above 0, the hour has more.
+    Both features compare the last hour with the last half-day, of minute bars: above 0, the hour has more.
     """
     volume, volatility = (
         context[:, CONTEXT.index(name)] > 0 for name in ("volume_profile", "volatility_regime")

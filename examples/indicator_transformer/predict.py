@@ -57,7 +57,6 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
     return options
 
 
-# --8<-- [start:lines]
 def lines(prediction: Prediction, names: list[str]) -> Iterator[str]:
     """Yield for each bar its time and direction, and the selected indicators, the heaviest first."""
     for position, time in enumerate(prediction.times):
@@ -72,7 +71,6 @@ def lines(prediction: Prediction, names: list[str]) -> Iterator[str]:
             )
 
 
-# --8<-- [end:lines]
 def direction_in_words(direction: float, selected: int) -> str:
     """Return what the selected indicators call together: -1 is down, 1 is up."""
     if not selected:

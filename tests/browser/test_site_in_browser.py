@@ -29,6 +29,8 @@ PAGES = (
     "guides/testing-without-a-mac/",
     "examples/cifar-optimizers/",
     "examples/cifar-optimizers/training/",
+    "examples/indicator-transformer/",
+    "examples/indicator-transformer/training/",
     "reference/operators/",
     "project/how-it-is-tested/",
     "project/coverage/",
