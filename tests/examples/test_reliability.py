@@ -89,16 +89,16 @@ not_on_macos = pytest.mark.skipif(
 
 @not_on_macos
 @pytest.mark.parametrize(
-    ("system", "options"),
-    [("cifar_optimizers", TINY), ("indicator_transformer", INDICATORS)],
+    ("system", "options", "kills"),
+    [("cifar_optimizers", TINY, 8), ("indicator_transformer", INDICATORS, 4)],
     indirect=["system"],
     ids=["cifar", "indicators"],
 )
 def test_a_handful_of_kills_costs_nothing_but_time(
-    system, options, tmp_path, one_thread, undisturbed, outcome_of
+    system, options, kills, tmp_path, one_thread, undisturbed, outcome_of
 ):
-    killed, while_writing, folders = kill_runs(system.SYSTEM, options, 8, 1, tmp_path, one_thread)
-    assert (killed, while_writing) == (8, 4)
+    killed, while_writing, folders = kill_runs(system.SYSTEM, options, kills, 1, tmp_path, one_thread)
+    assert (killed, while_writing) == (kills, kills // 2)
     for folder in folders:
         outcome_of(folder).assert_same_as(undisturbed(options))
 
