@@ -16,9 +16,11 @@ SYSTEM = "indicator_transformer"
 TINY = shlex.split("--device cpu --bars 3000 --stride 8 --batch-size 16 --epochs 2")
 
 
-@pytest.mark.parametrize("at", [1, 13, 17, 25])
+@pytest.mark.parametrize(
+    "at", [1, 17, *(pytest.param(step, marks=pytest.mark.long) for step in (10, 13, 25))]
+)
 def test_a_run_stopped_at_any_step_ends_bit_equal(run_train, signal_at, undisturbed, at):
-    """The first, the last of an epoch, one in the middle, the last but one."""
+    """The first, one in the middle, one with a line in metrics.jsonl, the last of an epoch, the last but one."""
     signal_at(at, signal.SIGTERM)
     stopped = run_train(*TINY, "--out", "stopped")
     assert stopped.code == 128 + signal.SIGTERM
@@ -52,7 +54,7 @@ def test_dropout_continues_with_its_random_numbers(run_train, signal_at, undistu
 @pytest.mark.parametrize(
     "words",
     [
-        "--precision bf16",
+        pytest.param("--precision bf16", marks=pytest.mark.long),
         pytest.param("--precision fp16", marks=pytest.mark.long),  # on CPUs it is slow
         "--accumulate 2",
         pytest.param("--indicators 111", marks=pytest.mark.long),

@@ -231,6 +231,7 @@ def test_a_folder_of_bars(run_train, folder_of_bars):
     assert (run.folder / "curves.png").exists()
 
 
+@pytest.mark.long
 def test_the_network_of_the_guide_takes_a_step(run_train):
     words = "--size origin --bars 3000 --stride 60 --val-split 0.05 --batch-size 2 --max-steps 1 --device cpu"
     run = run_train(*words.split())

@@ -75,7 +75,6 @@ def test_the_network_with_dropout_and_all_indicators_takes_its_steps(tmp_path):
         (train, f"{TINY} --precision bf16"),
         (train, f"{TINY} --precision fp16 --accumulate 2"),
         (train, f"{TINY} --optimizer muon"),
-        (indicators, f"{INDICATORS} --precision fp32"),
         (indicators, f"{INDICATORS} --precision bf16"),
         (indicators, f"{INDICATORS} --precision fp16 --accumulate 2"),
     ],
