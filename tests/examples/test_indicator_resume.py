@@ -20,7 +20,7 @@ TINY = shlex.split("--device cpu --bars 3000 --stride 8 --batch-size 16 --epochs
     "at", [1, 17, *(pytest.param(step, marks=pytest.mark.long) for step in (10, 13, 25))]
 )
 def test_a_run_stopped_at_any_step_ends_bit_equal(run_train, signal_at, undisturbed, at):
-    """The first, one in the middle, one with a line in metrics.jsonl, the last of an epoch, the last but one."""
+    """The first, one in the middle, one with a line of metrics, the last of an epoch, the last but one."""
     signal_at(at, signal.SIGTERM)
     stopped = run_train(*TINY, "--out", "stopped")
     assert stopped.code == 128 + signal.SIGTERM
