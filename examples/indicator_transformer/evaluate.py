@@ -35,9 +35,7 @@ def read_command_line(argv: Sequence[str] | None) -> Any:
     """Return the options. Raises UsageError."""
     parser = StrictParser(prog="evaluate.py", description=__doc__.partition("\n")[0].partition(":")[0] + ".")
     parser.add_argument("run", type=Path, metavar="RUN|CHECKPOINT", help="run folder, or a .pt file in it")
-    what = (
-        f"other bars: {', '.join(NAMES)} (newly generated for bars), or a folder; those held out in the run"
-    )
+    what = f"other bars: {NAMES[0]} (newly generated), {NAMES[1]}, or a folder; those that the run held out"
     parser.add_argument("--data", metavar="NAME|FOLDER", help=what)
     parser.add_argument("--out", type=Path, metavar="DIR", help="where to write; the run folder")
     devices = ("auto", "mps", "cuda", "cpu")
