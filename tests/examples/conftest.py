@@ -125,13 +125,6 @@ def save_often(monkeypatch):
     monkeypatch.setattr(training_loop, "SAVE_SHARE", float("inf"))
 
 
-@pytest.fixture
-def without_curves(system, monkeypatch):
-    """Let runs in this process draw nothing at their end: in the shortest, that takes half of the time."""
-    report = importlib.import_module(f"examples.{system.SYSTEM}.report")
-    monkeypatch.setattr(report, "draw_curves", lambda *arguments: None)
-
-
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory, one_thread):
     """Return a function that gives the outcome of a run with certain options that nothing disturbed."""
