@@ -107,7 +107,12 @@ def find_newest(install: list[str], index: str) -> dict[str, str]:
         report = Path(folder) / "report.json"
         if by_pip:  # it takes what is installed for the newest when it cannot reach the index
             command += ["--ignore-installed", "--report", str(report)]
-        printed = run(command, "looking for a nightly")
+        try:
+            printed = run(command, "looking for a nightly")
+        except Problem as problem:  # pip says the same of an address that it cannot reach
+            python = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+            hint = f"open {index}/torch/ in a browser: has it a wheel for {python} and this system?"
+            raise Problem(f"{problem}; {hint}") from None
         if by_pip:
             found = [item["metadata"] for item in json.loads(report.read_text(encoding="utf-8"))["install"]]
             planned = {item["name"].lower(): item["version"] for item in found}
@@ -155,8 +160,12 @@ def restore_command(install: list[str], file: Path) -> list[str]:
     versions = dict(line.split("==") for line in file.read_text(encoding="utf-8").split())
     torch = versions.get("torch", "")
     label = torch.partition("+")[2]
-    extra = f"{NIGHTLY if '.dev' in torch else STABLE}/{label or 'cpu'}"
-    return [*install, "-r", str(file), *(["--extra-index-url", extra] if label or ".dev" in torch else [])]
+    command = [*install, "-r", str(file)]
+    if label or ".dev" in torch:
+        command += ["--extra-index-url", f"{NIGHTLY if '.dev' in torch else STABLE}/{label or 'cpu'}"]
+        if "-m" not in install:  # uv would take all that PyTorch's index has from there, in other versions
+            command += ["--index-strategy", "unsafe-best-match"]
+    return command
 
 
 def imported_versions() -> dict[str, str]:

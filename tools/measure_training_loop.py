@@ -1,6 +1,6 @@
 """Measure what the training loop costs, and store it in docs/data/results/training_loop.yaml.
 
-    python -m tools.measure_training_loop
+    python -m tools.measure_training_loop [--system NAME]
 
 Two promises, each as a ratio within one run, with its spread:
 
@@ -9,52 +9,82 @@ overhead  an epoch of the real loop (losses read, metrics, heartbeat, progress b
           no accuracy either; "steps" takes the system's own steps, so that only the loop around them differs
 saving    the share of a run at default settings that goes into checkpoints, the one at its end included
 
-The entry of this machine and device is replaced, those of others stay.
+The entry of this system, machine and device is replaced, those of others stay.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import datetime
 import os
-import shlex
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch
-import yaml
 from tqdm import tqdm
 
-from examples.benchmarking.machine import machine
-from examples.cifar_optimizers.train import ImageClassification, prepare, read_command_line
+from examples.cifar_optimizers import train as cifar_optimizers
+from examples.indicator_transformer import train as indicator_transformer
 from snippets.device import pick_device
 from snippets.run_folder import RunFolder
 from snippets.stop_signals import StopSignals
 from snippets.timing import Spread, compare
-from snippets.training_loop import EpochResult, Training
+from snippets.training_loop import EpochResult, Task, Training
+from tools.result_entries import new_entry, store
 
 DATA = Path(__file__).resolve().parents[1] / "docs" / "data" / "results" / "training_loop.yaml"
 PAIRS = 60
 
-CASES = {
-    "cpu": {
-        "digits": [],
-        "synthetic": ["--data", "synthetic", "--image-size", "32"],
-    },
-    "gpu": {
-        "digits": [],
-        "synthetic": ["--data", "synthetic", "--image-size", "32", "--width", "64", "--batch-size", "128"],
-    },
-}
-SAVING_EPOCHS = {  # 10 is the default; a GPU needs more for the run to last longer than its last checkpoint
-    "cpu": {"digits": 10, "synthetic": 10},
-    "gpu": {"digits": 300, "synthetic": 200},
+
+@dataclass(frozen=True)
+class System:
+    """A training system as this tool sees it."""
+
+    module: ModuleType  # its training script
+    loss: Callable[[Any, Any], torch.Tensor]  # of a task on a batch
+    max_norm: float | None  # to which gradients are clipped
+    cases: dict[str, dict[str, list[str]]]  # kind of device: name of the training: its flags
+    saving_epochs: dict[str, dict[str, int]]  # long enough for a run to outlast its last checkpoint
+
+
+FULL_SIZE = ["--size", "origin", "--batch-size", "16", "--bars", "60000"]
+
+SYSTEMS = {
+    "cifar_optimizers": System(
+        cifar_optimizers,
+        lambda task, batch: task.loss_and_scores(task.network, batch)[0],
+        None,
+        {
+            "cpu": {"digits": [], "synthetic": ["--data", "synthetic", "--image-size", "32"]},
+            "gpu": {
+                "digits": [],
+                "synthetic": [
+                    "--data",
+                    "synthetic",
+                    "--image-size",
+                    "32",
+                    "--width",
+                    "64",
+                    "--batch-size",
+                    "128",
+                ],
+            },
+        },
+        {"cpu": {"digits": 10, "synthetic": 10}, "gpu": {"digits": 300, "synthetic": 200}},
+    ),
+    "indicator_transformer": System(
+        indicator_transformer,
+        lambda task, batch: task.losses(task.network, batch)[0],
+        indicator_transformer.MAX_NORM,
+        {"cpu": {"small": []}, "gpu": {"small": [], "origin": FULL_SIZE}},
+        {"cpu": {"small": 6}, "gpu": {"small": 60, "origin": 60}},
+    ),
 }
 
 _HEADER = """\
@@ -84,28 +114,30 @@ class TimedSaving(Training):
         self.saves.append(time.perf_counter() - start)
 
 
-def bare_epoch(task: ImageClassification, epoch: int) -> None:
+def bare_epoch(system: System, task: Any, epoch: int) -> None:
     """Train for one epoch as a tutorial would, reading nothing from the device."""
     (optimizer,), (scheduler,) = task.state.optimizers, task.state.schedulers
-    for indices in task.batches(epoch, 0):
-        loss, _ = task.loss_and_scores(task.network, indices)
+    for batch in task.batches(epoch, 0):
+        loss = system.loss(task, batch)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
+        if system.max_norm is not None:
+            torch.nn.utils.clip_grad_norm_(task.state.model.parameters(), system.max_norm)
         optimizer.step()
         scheduler.step()
 
 
-def steps_only(task: ImageClassification, epoch: int) -> None:
+def steps_only(system: System, task: Task, epoch: int) -> None:
     """Train for one epoch with the steps of the real loop and nothing around them."""
-    for indices in task.batches(epoch, 0):
-        task.learn(indices)
+    for batch in task.batches(epoch, 0):
+        task.learn(batch)
 
 
 SIMPLE_LOOPS = {"bare": bare_epoch, "steps": steps_only}
 
 
 @contextlib.contextmanager
-def opened(kind: type[Training], task: ImageClassification) -> Iterator[tuple[Training, tqdm]]:
+def opened(kind: type[Training], task: Task) -> Iterator[tuple[Training, tqdm]]:
     """Yield a run of `task` in a temporary folder, and a progress bar that draws into nothing."""
     with (
         tempfile.TemporaryDirectory(prefix="mps-handbook-") as folder,
@@ -114,20 +146,20 @@ def opened(kind: type[Training], task: ImageClassification) -> Iterator[tuple[Tr
         tqdm(total=task.total_steps, unit="step", file=nothing, disable=False) as bar,
         RunFolder(Path(folder)) as run,
     ):
-        yield kind(task, run, {"system": "cifar_optimizers"}, advice=""), bar
+        yield kind(task, run, {"system": "measured"}, advice=""), bar
 
 
 def measure_overhead(
-    words: list[str], pairs: int, simple_epoch: Callable[[ImageClassification, int], None]
+    system: System, words: list[str], pairs: int, simple_epoch: Callable[[System, Any, int], None]
 ) -> dict[str, Any]:
     """Return the seconds of an epoch of a simple loop and of the real one, and the ratios of neighbours."""
-    typed = read_command_line(words) | {"epochs": 10_000}  # a schedule that hardly moves
-    simple, real = prepare(typed), prepare(typed)
+    typed = system.module.read_command_line(words) | {"epochs": 10_000}  # a schedule that hardly moves
+    simple, real = system.module.prepare(typed), system.module.prepare(typed)
     real.evaluate = lambda epoch, measures, speed: EpochResult({}, 0.0, f"epoch {epoch}")
     steps, done = real.steps_per_epoch, [0]
 
     def run_simple() -> None:
-        simple_epoch(simple, done[0])
+        simple_epoch(system, simple, done[0])
         done[0] += 1
 
     with opened(WithoutSaving, real) as (training, bar):
@@ -147,9 +179,9 @@ def measure_overhead(
     }
 
 
-def measure_saving(words: list[str], epochs: int) -> dict[str, Any]:
+def measure_saving(system: System, words: list[str], epochs: int) -> dict[str, Any]:
     """Return how often and how long a run with the loop's own settings wrote checkpoints."""
-    task = prepare(read_command_line(words) | {"epochs": epochs})
+    task = system.module.prepare(system.module.read_command_line(words) | {"epochs": epochs})
     with opened(TimedSaving, task) as (training, bar):
         start = time.perf_counter()
         training.train(StopSignals(), bar)
@@ -171,50 +203,34 @@ def rounded(values: Spread) -> dict[str, float]:
     return {name: float(f"{value:.5g}") for name, value in asdict(values).items() if name != "count"}
 
 
-def measure(device: torch.device, pairs: int) -> dict[str, Any]:
-    """Return the entry of this machine: where, when, and what came out."""
-    facts = machine()
-    entry = {
-        "device": device.type,
-        "machine": {name: facts[name] for name in ("chip", "cpu_cores", "gpu", "power")},
-        "cpu_threads": torch.get_num_threads(),
-        "versions": {"torch": str(torch.__version__), "python": sys.version.split()[0]},
-        "date": datetime.date.today(),
-        "command": shlex.join(["python", "-m", "tools.measure_training_loop", *sys.argv[1:]]),
-        "overhead": [],
-        "saving": [],
-    }
+def measure(name: str, device: torch.device, pairs: int) -> dict[str, Any]:
+    """Return the entry of the system `name` on this machine: where, when, and what came out."""
+    system = SYSTEMS[name]
+    entry = {"system": name, **new_entry("tools.measure_training_loop", device), "overhead": [], "saving": []}
     kind = "cpu" if device.type == "cpu" else "gpu"
-    for name, words in CASES[kind].items():
-        known = {"data": name, "words": words}
+    for case, words in system.cases[kind].items():
+        known = {"data": case, "words": words}
         for against, epoch in SIMPLE_LOOPS.items():
-            overhead = measure_overhead(["--device", device.type, *words], pairs, epoch)
-            print(f"{name}: real / {against} {overhead['ratio']}", flush=True)
+            overhead = measure_overhead(system, ["--device", device.type, *words], pairs, epoch)
+            print(f"{case}: real / {against} {overhead['ratio']}", flush=True)
             entry["overhead"].append(known | {"against": against} | overhead)
-        saving = measure_saving(["--device", device.type, *words], SAVING_EPOCHS[kind][name])
-        print(f"{name}: {saving['saves']} checkpoints, {saving['share']:.3%} of the time", flush=True)
+        saving = measure_saving(system, ["--device", device.type, *words], system.saving_epochs[kind][case])
+        print(f"{case}: {saving['saves']} checkpoints, {saving['share']:.3%} of the time", flush=True)
         entry["saving"].append(known | saving)
     return entry
-
-
-def store(entry: dict[str, Any], path: Path) -> None:
-    """Put `entry` into the file in place of an older one of the same machine and device."""
-    entries = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else []
-    same = ("device", "machine")
-    kept = [old for old in entries if any(old[name] != entry[name] for name in same)]
-    text = yaml.safe_dump([*kept, entry], sort_keys=False, allow_unicode=True, width=110)
-    path.write_text(_HEADER + text, encoding="utf-8")
 
 
 def main() -> int:
     """Measure on the wanted device and store the result; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--system", default="cifar_optimizers", choices=tuple(SYSTEMS))
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "mps", "cuda"))
     parser.add_argument("--pairs", type=int, default=PAIRS)
     parser.add_argument("--file", type=Path, default=DATA)
     options = parser.parse_args()
     device, _ = pick_device(options.device)
-    store(measure(device, options.pairs), options.file)
+    entry = measure(options.system, device, options.pairs)
+    store(entry, options.file, _HEADER, same=("system", "device", "machine"))
     return 0
 
 

@@ -19,7 +19,7 @@ BENCHMARKS = {  # table: its file
 TEXT: dict[str, dict[str, Any]] = {
     "en": {
         "levels": (
-            "Level | ms per step | 10 % to 90 % | Images per second | Speed-up | Start, s | Memory, MB | Loss"
+            "Level | ms per step | 10 % to 90 % | Samples per s | Speed-up | Start, s | Memory, MB | Loss"
         ),
         "times": "{low} to {high}",
         "missing": "not available",
@@ -49,13 +49,15 @@ TEXT: dict[str, dict[str, Any]] = {
         ),
         "digits": "16×16 digits, width 8, batch size 64",
         "synthetic": "generated 32×32 images, width {width}, batch size {batch}",
+        "small": "indicators, 36,130 parameters, batch size 64",
+        "origin": "indicators, 4,894,082 parameters, batch size 16",
         "loop": "{name}: PyTorch {torch}, {threads} CPU threads; {date}, `{command}`",
         "cpu": "{cores} x86-64 CPU cores",
         "between": ". ",
         "end": ".",
     },
     "zh": {
-        "levels": "配置 | 每步毫秒数 | 10% 到 90% | 每秒图片数 | 加速比 | 启动，s | 内存，MB | 损失",
+        "levels": "配置 | 每步毫秒数 | 10% 到 90% | 每秒样本数 | 加速比 | 启动，s | 内存，MB | 损失",
         "times": "{low} 到 {high}",
         "missing": "不可用",
         "where": (
@@ -80,6 +82,8 @@ TEXT: dict[str, dict[str, Any]] = {
         ),
         "digits": "16×16 数字图片，宽度 8，批大小 64",
         "synthetic": "生成的 32×32 图片，宽度 {width}，批大小 {batch}",
+        "small": "技术指标，36,130 个参数，批大小 64",
+        "origin": "技术指标，4,894,082 个参数，批大小 16",
         "loop": "{name}：PyTorch {torch}，{threads} 个 CPU 线程；{date}，`{command}`",
         "cpu": "{cores} 个 x86-64 CPU 核",
         "between": "。",
@@ -147,13 +151,18 @@ def training_name(part: dict[str, Any], text: dict[str, Any]) -> str:
     return text[part["data"]].format(width=width, batch=batch)
 
 
+def device_name(entry: dict[str, Any], text: dict[str, Any]) -> str:
+    """Return what computed, in words."""
+    facts = entry["machine"]
+    return text["cpu"].format(cores=facts["cpu_cores"]) if entry["device"] == "cpu" else facts["gpu"]
+
+
 def loop_table(language: str, part: str, cells: Callable[[dict[str, Any]], list[str]]) -> str:
     """Return a table about the training loop, a row for each device and training, and their provenance."""
     text, entries = TEXT[language], load("training_loop")
     rows, where = [], []
     for entry in entries:
-        on_cpu = entry["device"] == "cpu"
-        name = text["cpu"].format(cores=entry["machine"]["cpu_cores"]) if on_cpu else entry["machine"]["gpu"]
+        name = device_name(entry, text)
         rows += [[name, training_name(found, text), *cells(found)] for found in entry[part]]
         facts = {**entry["versions"], "threads": entry["cpu_threads"], "date": entry["date"]}
         where.append(text["loop"].format(name=name, command=entry["command"], **facts))
@@ -197,7 +206,11 @@ def waiting(language: str) -> str:
     return table(text["waiting"].split(" | "), rows) + f"\n{where}\n"
 
 
-OTHERS = {"benchmark-loop-overhead": overhead, "benchmark-loop-saving": saving, "benchmark-waiting": waiting}
+OTHERS = {
+    "benchmark-loop-overhead": overhead,
+    "benchmark-loop-saving": saving,
+    "benchmark-waiting": waiting,
+}
 
 
 def render(name: str, language: str) -> str:

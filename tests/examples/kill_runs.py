@@ -3,9 +3,11 @@
 Every other child is killed from outside after a random time. The rest kill themselves while they write: half
 way through a checkpoint, before or after a flush or a rename. A run that ends is put aside.
 
-`kill_runs.py KILLS ENDS OPTION…` prints how many kills there were, how many while writing, and how many ends.
+`kill_runs.py SYSTEM KILLS ENDS OPTION…` prints how many kills there were, how many while writing, and how
+many ends.
 """
 
+import importlib
 import os
 import random
 import signal
@@ -16,9 +18,9 @@ from pathlib import Path
 import torch
 import torch._dynamo  # the first optimizer step would import it, which takes seconds in each child
 
-from examples.cifar_optimizers import train
 from snippets import training_loop
 from snippets.checkpoints import load_newest
+from snippets.errors import exit_with_one_line
 
 RUN = Path("run")
 PATIENCE = 600.0  # seconds for a run that nobody kills
@@ -85,13 +87,13 @@ def arrange_death(chance):
         die_at_call(owner, name, count, before=chance.random() < 0.5)
 
 
-def train_in_child(options, arranged):
+def train_in_child(train, options, arranged):
     """Train until the end or until death; never returns."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if arranged is not None:
         arrange_death(arranged)
     words = [*options, "--out", str(RUN), "--resume", "auto"]
-    os._exit(train.exit_with_one_line(train.main, words))
+    os._exit(exit_with_one_line(train.main, words))
 
 
 def wait_and_kill(child, patience):
@@ -114,8 +116,9 @@ def newest_step():
     return load_newest(folder)[0]["step"]
 
 
-def main(kills, ends, options):
+def main(system, kills, ends, options):
     """Train until there were so many kills and ends."""
+    train = importlib.import_module(f"examples.{system}.train")
     training_loop.FIRST_SAVE, training_loop.SAVE_SHARE = 0.0, float("inf")  # save at every look at the loss
     chance = random.Random(0)
     killed, while_writing, ended, reached = 0, 0, 0, 0
@@ -126,7 +129,7 @@ def main(kills, ends, options):
             patience, arranged = PATIENCE, random.Random(chance.random())
         child = os.fork()
         if child == 0:
-            train_in_child(options, arranged)
+            train_in_child(train, options, arranged)
         status = wait_and_kill(child, patience)
         if status == -signal.SIGKILL:
             killed += 1
@@ -143,4 +146,4 @@ def main(kills, ends, options):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])

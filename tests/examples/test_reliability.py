@@ -64,10 +64,14 @@ def test_a_real_process_is_stopped_and_continued(run_train, tmp_path, one_thread
     resumed.assert_same_as(undisturbed(LONG))
 
 
-def kill_runs(options, kills, ends, folder, environment):
+# The checkpoints of both have about the same size, which kill_runs.py needs to know.
+INDICATORS = shlex.split("--device cpu --bars 3000 --stride 8 --batch-size 16 --epochs 3")
+
+
+def kill_runs(system, options, kills, ends, folder, environment):
     """Run kill_runs.py; return the number of kills, that of the kills while writing, and the ended runs."""
     script = Path(__file__).with_name("kill_runs.py")
-    command = [sys.executable, str(script), str(kills), str(ends), *options]
+    command = [sys.executable, str(script), system, str(kills), str(ends), *options]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     killed, while_writing, ended = map(int, done.stdout.split())
@@ -84,22 +88,38 @@ not_on_macos = pytest.mark.skipif(
 
 
 @not_on_macos
-def test_a_handful_of_kills_costs_nothing_but_time(tmp_path, one_thread, undisturbed, outcome_of):
-    killed, while_writing, folders = kill_runs(TINY, 8, 1, tmp_path, one_thread)
-    assert (killed, while_writing) == (8, 4)
+@pytest.mark.parametrize(
+    ("system", "options", "kills"),
+    [("cifar_optimizers", TINY, 8), ("indicator_transformer", INDICATORS, 4)],
+    indirect=["system"],
+    ids=["cifar", "indicators"],
+)
+def test_a_handful_of_kills_costs_nothing_but_time(
+    system, options, kills, tmp_path, one_thread, undisturbed, outcome_of
+):
+    killed, while_writing, folders = kill_runs(system.SYSTEM, options, kills, 1, tmp_path, one_thread)
+    assert (killed, while_writing) == (kills, kills // 2)
     for folder in folders:
-        outcome_of(folder).assert_same_as(undisturbed(TINY))
+        outcome_of(folder).assert_same_as(undisturbed(options))
 
 
 @not_on_macos
 @pytest.mark.long
 @pytest.mark.timeout(3600)
-def test_hundreds_of_kills_cost_nothing_but_time(tmp_path, one_thread, undisturbed, outcome_of):
+@pytest.mark.parametrize(
+    ("system", "options"),
+    [("cifar_optimizers", LONG), ("indicator_transformer", INDICATORS)],
+    indirect=["system"],
+    ids=["cifar", "indicators"],
+)
+def test_hundreds_of_kills_cost_nothing_but_time(
+    system, options, tmp_path, one_thread, undisturbed, outcome_of
+):
     """After each of them there is a whole checkpoint, and runs still end bit-equal."""
-    killed, while_writing, folders = kill_runs(LONG, 400, 3, tmp_path, one_thread)
+    killed, while_writing, folders = kill_runs(system.SYSTEM, options, 400, 3, tmp_path, one_thread)
     assert (killed, while_writing) == (400, 200)
     for folder in folders:
-        outcome_of(folder).assert_same_as(undisturbed(LONG))
+        outcome_of(folder).assert_same_as(undisturbed(options))
 
 
 def test_a_kill_between_the_first_best_and_the_first_last_checkpoint(

@@ -5,10 +5,11 @@ import re
 import shutil
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
+
+from tests.tiny_wheels import make_wheel
 
 SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "upgrade_nightly.py"
 STABLE, NIGHTLY, NEWER = "92.15.0", "92.16.0.dev20261118", "92.16.0.dev20261120"  # exist nowhere else
@@ -16,28 +17,6 @@ VISION, VISION_NIGHTLY = "0.29.2", "0.30.0.dev20261118"
 PIP = subprocess.run(
     [sys.executable, "-c", "import pip; print(pip.__file__)"], capture_output=True, text=True, check=True
 ).stdout.strip()
-
-
-def make_wheel(index, name, version, code="", needs=()):
-    """Write a wheel that holds one module with a version, and list it in the index."""
-    folder = index / name
-    folder.mkdir(parents=True, exist_ok=True)
-    stem = f"{name}-{version}"
-    info = f"{stem}.dist-info"
-    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
-    files = {
-        f"{name}/__init__.py": f"__version__ = {version!r}\n{code}",
-        f"{info}/METADATA": metadata + "".join(f"Requires-Dist: {need}\n" for need in needs),
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    if name == "torch":
-        files["torch/version.py"] = f"__version__ = {version!r}\n"
-    files[f"{info}/RECORD"] = "".join(f"{path},,\n" for path in [*files, f"{info}/RECORD"])
-    with zipfile.ZipFile(folder / f"{stem}-py3-none-any.whl", "w") as wheel:
-        for path, text in files.items():
-            wheel.writestr(path, text)
-    links = sorted(path.name for path in folder.glob("*.whl"))
-    (folder / "index.html").write_text("".join(f'<a href="{link}">{link}</a>\n' for link in links))
 
 
 class Environment:
@@ -167,6 +146,7 @@ def test_an_index_that_cannot_be_reached_is_one_line(environment):
     done = environment.upgrade("--yes")
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert done.stderr.startswith("error: looking for a nightly failed: ERROR: ")
+    assert f"open {environment.nightly.as_uri()}/torch/ in a browser" in done.stderr
     assert environment.version() == STABLE
 
 
@@ -232,9 +212,10 @@ def test_versions_are_fetched_from_where_they_are(tmp_path, pins, extra):
     from examples.upgrade_nightly import restore_command
 
     (tmp_path / "pins.txt").write_text(f"sympy==1.13\n{pins}\n")
-    assert restore_command(["pip"], tmp_path / "pins.txt") == [
-        "pip",
-        "-r",
-        str(tmp_path / "pins.txt"),
-        *extra,
-    ]
+    file = tmp_path / "pins.txt"
+    by_pip = [sys.executable, "-m", "pip", "install"]
+    assert restore_command(by_pip, file) == [*by_pip, "-r", str(file), *extra]
+    # uv looks for a package in the first index alone that has it, and PyTorch's have NumPy as well.
+    all_indexes = ["--index-strategy", "unsafe-best-match"] if extra else []
+    by_uv = ["uv", "pip", "install"]
+    assert restore_command(by_uv, file) == [*by_uv, "-r", str(file), *extra, *all_indexes]

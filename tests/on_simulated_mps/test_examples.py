@@ -10,11 +10,13 @@ import simulated_mps
 import torch
 
 from examples.cifar_optimizers import compare_devices, train
+from examples.indicator_transformer import train as indicators
 from snippets.checkpoints import load_checkpoint
 from snippets.errors import exit_with_one_line
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = "--data synthetic --image-size 8 --width 2 --data-fraction 0.1 --batch-size 50 --epochs 3"
+INDICATORS = "--bars 3000 --stride 8 --batch-size 16 --epochs 2"
 
 
 @pytest.fixture(autouse=True)
@@ -23,8 +25,8 @@ def _one_thread(tmp_path, monkeypatch):
     torch.set_num_threads(1)
 
 
-def run_train(words):
-    return exit_with_one_line(train.main, words.split())
+def run_train(words, system=train):
+    return exit_with_one_line(system.main, words.split())
 
 
 def last(folder):
@@ -42,23 +44,56 @@ def test_the_digits_are_learned_and_no_operator_is_missing(tmp_path):
     assert not report.missing
 
 
-@pytest.mark.parametrize(
-    "words", ["--precision fp32", "--precision bf16", "--precision fp16 --accumulate 2", "--optimizer muon"]
-)
-def test_a_stopped_run_continues_bit_equal(tmp_path, monkeypatch, words):
-    learn = train.ImageClassification.learn
+def test_indicators_are_learned_as_on_the_cpu_and_no_operator_is_missing(tmp_path):
+    """Order and weights come from the CPU, and nothing else is random: only rounding may differ."""
+    before = simulated_mps.report()
+    assert run_train(f"--device mps {INDICATORS} --out mps", indicators) == 0
+    report = simulated_mps.report()
+    assert (report.missing, report.fell_back) == (before.missing, before.fell_back)
+    refused = {name: count for name, count in report.events.items() if name.startswith("refused")}
+    assert refused == {name: count for name, count in before.events.items() if name.startswith("refused")}
+    assert run_train(f"--device cpu {INDICATORS} --out cpu", indicators) == 0
+    found, expected = (json.loads((tmp_path / name / "summary.json").read_text()) for name in ("mps", "cpu"))
+    for name in ("train_loss", "train_bce", "val_bce"):
+        assert found[name] == pytest.approx(expected[name], abs=1e-4)
+    on_mps, on_cpu = last(tmp_path / "mps")["model"], last(tmp_path / "cpu")["model"]
+    assert all(torch.equal(on_mps[name], on_cpu[name]) for name in ("value_mean", "context_std"))
 
-    def stopping(task, indices):
-        measures = learn(task, indices)
+
+def test_the_network_with_dropout_and_all_indicators_takes_its_steps(tmp_path):
+    before = simulated_mps.report().missing
+    words = "--size origin --bars 2000 --val-split 0.05 --batch-size 1 --max-steps 2 --precision bf16"
+    assert run_train(f"--device mps {words} --out run", indicators) == 0
+    assert json.loads((tmp_path / "run" / "config.json").read_text())["parameters"] == 4_894_082
+    assert simulated_mps.report().missing == before
+
+
+@pytest.mark.parametrize(
+    ("system", "words"),
+    [
+        (train, f"{TINY} --precision fp32"),
+        (train, f"{TINY} --precision bf16"),
+        (train, f"{TINY} --precision fp16 --accumulate 2"),
+        (train, f"{TINY} --optimizer muon"),
+        (indicators, f"{INDICATORS} --precision bf16"),
+        (indicators, f"{INDICATORS} --precision fp16 --accumulate 2"),
+    ],
+)
+def test_a_stopped_run_continues_bit_equal(tmp_path, monkeypatch, system, words):
+    task_class = system.PROGRAM.build
+    learn = task_class.learn
+
+    def stopping(task, batch):
+        measures = learn(task, batch)
         if task.state.step == 5:
             signal.raise_signal(signal.SIGTERM)
         return measures
 
-    assert run_train(f"--device mps {TINY} {words} --out whole") == 0
-    monkeypatch.setattr(train.ImageClassification, "learn", stopping)
-    assert run_train(f"--device mps {TINY} {words} --out stopped") == 128 + signal.SIGTERM
-    monkeypatch.setattr(train.ImageClassification, "learn", learn)
-    assert run_train("--resume stopped") == 0
+    assert run_train(f"--device mps {words} --out whole", system) == 0
+    monkeypatch.setattr(task_class, "learn", stopping)
+    assert run_train(f"--device mps {words} --out stopped", system) == 128 + signal.SIGTERM
+    monkeypatch.setattr(task_class, "learn", learn)
+    assert run_train("--resume stopped", system) == 0
     whole, stopped = last(tmp_path / "whole"), last(tmp_path / "stopped")
     assert whole["step"] == stopped["step"]
     assert all(torch.equal(whole["model"][name], stopped["model"][name]) for name in whole["model"])

@@ -8,6 +8,7 @@ import torch
 
 from examples.cifar_optimizers.optimizers import OPTIMIZERS
 from examples.cifar_optimizers.train import PROGRAM
+from examples.indicator_transformer.train import PROGRAM as INDICATORS
 from snippets.find_waits import WaitFinder
 
 MPS = torch.device("mps")
@@ -61,9 +62,18 @@ def test_nobody_waits(work):
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_a_training_step_of_the_cifar_example_has_no_wait(optimizer, precision):
-    words = f"{TINY} --optimizer {optimizer} --precision {precision}".split()
-    task = PROGRAM.build(PROGRAM.resolve(PROGRAM.read_command_line(words)))
+    assert waits_of_a_step(PROGRAM, f"{TINY} --optimizer {optimizer} --precision {precision}") == (0, 0)
+
+
+@pytest.mark.parametrize("words", ["--precision fp32", "--precision bf16", "--accumulate 4"])
+def test_a_training_step_of_the_indicator_transformer_has_no_wait(words):
+    words = f"--device mps --bars 2000 --stride 10 --batch-size 8 {words}"
+    assert waits_of_a_step(INDICATORS, words) == (0, 0)
+
+
+def waits_of_a_step(program, words):
+    task = program.build(program.resolve(program.read_command_line(words.split())))
     batches = task.batches(0, 0)
     task.learn(next(batches))
     batch = next(batches)
-    assert waits_of(lambda: task.learn(batch)) == (0, 0)
+    return waits_of(lambda: task.learn(batch))

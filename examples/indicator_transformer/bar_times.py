@@ -1,0 +1,83 @@
+"""Make UTC of a column of times: text in ISO 8601, Unix times, or what Parquet has for dates and times."""
+
+import numpy
+import pandas
+import pyarrow
+from pyarrow import compute
+
+from examples.indicator_transformer.bar_files import BarFile
+from snippets.errors import UsageError
+
+# --8<-- [start:unix_units]
+# A Unix time says its unit by its size. In each of them, these are the numbers from 1973-03-03 to 5138-11-16.
+UNIX_UNITS = {"s": (1e8, 1e11), "ms": (1e11, 1e14), "us": (1e14, 1e17), "ns": (1e17, 1e20)}
+# --8<-- [end:unix_units]
+MICROSECONDS = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}
+DATE = r"^\d{4}-\d{1,2}-\d{1,2}"
+ZONE = r"(?i)(z|[t ]\d\d.*[+-]\d\d(:?\d\d)?)$"  # Z, or an offset after a time of day
+ADVICE = "write times like 2024-01-31 or 2024-01-31T14:30:00Z"
+
+
+def read_times(file: BarFile) -> pandas.DatetimeIndex:
+    """Return the times of all bars in UTC, without a time zone, in microseconds; its name is "timestamp".
+
+    Times without a zone are taken for UTC. Raises UsageError, naming the first row, for a time that cannot be
+    read or is missing.
+    """
+    column = file.column("timestamp")
+    kind, is_type = column.type, pyarrow.types
+    if column.null_count:
+        position = first(column.is_null().to_numpy())
+        raise UsageError(f"{file.at(position)} has no time; {ADVICE}, or remove the row")
+    if is_type.is_timestamp(kind) or is_type.is_date(kind):
+        times = pandas.DatetimeIndex(column.to_pandas(date_as_object=False))
+    elif is_type.is_integer(kind) or is_type.is_floating(kind):
+        times = unix_times(column.to_numpy(), file)
+    elif is_type.is_string(kind) or is_type.is_large_string(kind):
+        times = text_times(compute.utf8_trim_whitespace(column), file)
+    else:
+        raise UsageError(f"{file.path}: timestamp holds {kind}, not times; {ADVICE}")
+    if times.tz is not None:
+        times = times.tz_convert("UTC").tz_localize(None)
+    return times.as_unit("us").rename("timestamp")
+
+
+def text_times(text: pyarrow.ChunkedArray, file: BarFile) -> pandas.DatetimeIndex:
+    """Return times written as ISO 8601 or as Unix times; what the first one is, all have to be."""
+    if len(text) and text[0].as_py().replace(".", "", 1).isdigit():
+        numbers = pandas.to_numeric(text.to_pandas(), errors="coerce")
+        return unix_times(numbers.to_numpy(), file)
+    # pandas alone would read "today" as well, and a lone year.
+    parsed = pandas.to_datetime(text.to_pandas(), format="ISO8601", utc=True, errors="coerce")
+    times = pandas.DatetimeIndex(parsed)
+    wrong = times.isna() | ~compute.match_substring_regex(text, DATE).to_numpy()
+    if wrong.any():
+        raise UsageError(f"{file.at(first(wrong))}: this time cannot be read; {ADVICE}")
+    zoned = compute.match_substring_regex(text, ZONE).to_numpy()
+    if (zoned != zoned[:1]).any():
+        position = first(zoned != zoned[:1])
+        raise UsageError(
+            f"{file.at(position)}: some times have a time zone and others, like this one or the first, have "
+            "none; write one for all of them or for none"
+        )
+    return times
+
+
+def unix_times(numbers: numpy.ndarray, file: BarFile) -> pandas.DatetimeIndex:
+    """Return the times of Unix times (bars,), integers or not, all of them in the unit of the first one."""
+    earliest = numbers[0] if len(numbers) else 0.0
+    unit = next((unit for unit, (low, high) in UNIX_UNITS.items() if low <= earliest < high), "s")
+    low, high = UNIX_UNITS[unit]
+    wrong = ~((numbers >= low) & (numbers < high))  # NaN is never inside
+    if wrong.any():
+        raise UsageError(
+            f"{file.at(first(wrong))}: this is no Unix time in {unit}, which lies from {low:g} to {high:g}; "
+            f"use one unit in the whole file, or {ADVICE}"
+        )
+    microseconds = numpy.rint(numbers * MICROSECONDS[unit]).astype("int64")
+    return pandas.DatetimeIndex(microseconds.view("datetime64[us]"))
+
+
+def first(mask: numpy.ndarray) -> int:
+    """Return the position of the first True in `mask`."""
+    return int(mask.argmax())

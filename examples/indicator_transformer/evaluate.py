@@ -1,0 +1,99 @@
+"""Evaluate the best network of a run on samples that it has not learned from: `evaluate.py RUN`.
+
+Prints its losses beside those of simpler and of perfect forecasters, how well its probabilities are
+calibrated, how often it forecasts the direction, and what it selects in which market. Writes the same as
+evaluation.json, and draws evaluation.png.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+try:
+    from examples.indicator_transformer.bar_checks import in_words
+    from examples.indicator_transformer.evaluation_data import HeldOut, Trained, held_out, load_trained
+    from examples.indicator_transformer.evaluation_plot import draw_evaluation
+    from examples.indicator_transformer.evaluation_report import report
+    from examples.indicator_transformer.evaluation_table import table
+    from examples.indicator_transformer.options import NAMES
+    from snippets.atomic_write import replace_file, replace_json
+    from snippets.command_line import StrictParser
+    from snippets.device import pick_device
+    from snippets.errors import UsageError, exit_with_one_line
+    from snippets.provenance import provenance
+except ModuleNotFoundError as missing:
+    print(
+        f"error: this Python has no module {missing.name!r}; "
+        "run `make train`, or enter the environment first: source .venv/bin/activate",
+        file=sys.stderr,
+    )
+    sys.exit(2)
+
+
+def read_command_line(argv: Sequence[str] | None) -> Any:
+    """Return the options. Raises UsageError."""
+    parser = StrictParser(prog="evaluate.py", description=__doc__.partition("\n")[0].partition(":")[0] + ".")
+    parser.add_argument("run", type=Path, metavar="RUN|CHECKPOINT", help="run folder, or a .pt file in it")
+    what = f"other bars: {NAMES[0]} (newly generated), {NAMES[1]}, or a folder; those that the run held out"
+    parser.add_argument("--data", metavar="NAME|FOLDER", help=what)
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where to write; the run folder")
+    devices = ("auto", "mps", "cuda", "cpu")
+    parser.add_argument("--device", default="auto", choices=devices, help="auto: CUDA, then MPS, then CPU")
+    return parser.parse_args(argv)
+
+
+def folder_of(checkpoint: Path) -> Path:
+    """Return the run folder of a checkpoint, or, elsewhere, the folder in which it lies."""
+    folder = checkpoint.parent
+    return folder.parent if folder.name == "checkpoints" else folder
+
+
+def facts(trained: Trained, subject: HeldOut, device: str) -> dict[str, Any]:
+    """Return what was evaluated, on what and where, for evaluation.json."""
+    return {
+        "checkpoint": str(trained.checkpoint),
+        "step": trained.step,
+        "size": trained.options.size,
+        "parameters": trained.config["parameters"],
+        "bars": subject.bars,
+        "interval": in_words(subject.interval),
+        "source": subject.source,
+        "held_out": subject.why,
+        "notes": [*filter(None, [trained.note]), *subject.notes],
+        "device": device,
+    }
+
+
+def write(folder: Path, evaluation: dict[str, Any]) -> None:
+    """Write evaluation.json and evaluation.png into `folder`. Raises UsageError when that is impossible."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        replace_json(folder / "evaluation.json", evaluation)
+        replace_file(folder / "evaluation.png", lambda file: draw_evaluation(evaluation, file))
+    except OSError as error:
+        raise UsageError(
+            f"cannot write to {folder}: {error.strerror}; name another folder with --out"
+        ) from None
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Evaluate as the command line says and return the exit code. Raises UsageError."""
+    options = read_command_line(argv)
+    device, reason = pick_device(options.device)
+    trained = load_trained(options.run)
+    subject = held_out(trained, options.data)
+    model = trained.network.model.to(device)
+    evaluation = facts(trained, subject, f"{device} ({reason})")
+    evaluation |= report(model, subject.samples.to(device), trained.network.indicators, subject.reference)
+    evaluation["provenance"] = provenance()
+    for line in table(evaluation):
+        print(line)
+    folder = options.out or folder_of(trained.checkpoint)
+    write(folder, evaluation)
+    print(f"written    {folder / 'evaluation.json'} and evaluation.png")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(exit_with_one_line(main))

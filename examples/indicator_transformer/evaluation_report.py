@@ -1,0 +1,234 @@
+"""The numbers of an evaluation: losses, calibration, what is selected in which market, direction."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from examples.indicator_transformer.context_features import CONTEXT
+from examples.indicator_transformer.evaluation import forecast, predictions
+from examples.indicator_transformer.indicator import Indicator, with_the_move
+from examples.indicator_transformer.loss import SPARSITY
+from examples.indicator_transformer.samples import Samples
+from examples.indicator_transformer.usefulness import Optimum
+
+BINS = 10
+REGIMES = ("low volume, calm", "low volume, volatile", "high volume, calm", "high volume, volatile")
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a network is compared with, where it is known."""
+
+    frequency: torch.Tensor | None = None  # (indicators,): mean usefulness in training
+    optimum: Optimum | None = None
+
+
+# --8<-- [start:calibration]
+@dataclass(frozen=True)
+class Bin:
+    """Predictions of about the same probability."""
+
+    low: float
+    high: float
+    count: int
+    predicted: float  # mean probability
+    observed: float  # mean usefulness
+    standard_error: float | None  # of `observed`; None when all are of one sample
+    expected: float  # mean usefulness for which training with the sparsity term aims at such probabilities
+
+
+def calibrate(probability: torch.Tensor, usefulness: torch.Tensor) -> list[Bin]:
+    """Return the non-empty ones of BINS bins of equal width; both arguments are (samples, indicators).
+
+    One return decides all labels of a sample, so for the standard error a sample counts once, not once per
+    indicator: its deviations are added up before they are squared.
+    """
+    probability, usefulness = probability.double(), usefulness.double()
+    number = (probability * BINS).long().clamp(max=BINS - 1)
+    bins = []
+    for place in range(BINS):
+        inside = number == place
+        if count := int(inside.sum()):
+            observed = usefulness[inside].mean()
+            deviations = torch.where(inside, usefulness - observed, 0.0).sum(1)[inside.any(1)]
+            bins.append(
+                Bin(
+                    low=place / BINS,
+                    high=(place + 1) / BINS,
+                    count=count,
+                    predicted=probability[inside].mean().item(),
+                    observed=observed.item(),
+                    standard_error=standard_error(deviations, count),
+                    expected=aimed_at(probability[inside]).mean().item(),
+                )
+            )
+    return bins
+
+
+def standard_error(deviations: torch.Tensor, count: int) -> float | None:
+    """Return the standard error of a mean of `count` values, whose deviations from it each sample adds up.
+
+    None for a single sample (n,): nothing can be told from it.
+    """
+    samples = len(deviations)
+    if samples < 2:
+        return None
+    return (deviations.norm() / count * (samples / (samples - 1)) ** 0.5).item()
+
+
+def aimed_at(probability: torch.Tensor, sparsity: float = SPARSITY) -> torch.Tensor:
+    """Return the mean usefulness whose `best_probability` is `probability`.
+
+    The sparsity term makes every selection cost a little, so a trained network is a little too modest.
+    """
+    return probability + sparsity * probability * (1 - probability)
+
+
+def calibration_error(bins: Sequence[Bin], target: str = "predicted") -> float:
+    """Return the mean distance of the observed usefulness from the target, weighted by count."""
+    total = sum(part.count for part in bins)
+    return sum(part.count * abs(part.observed - getattr(part, target)) for part in bins) / total
+
+
+# --8<-- [end:calibration]
+# --8<-- [start:regimes]
+def regime(context: torch.Tensor) -> torch.Tensor:
+    """Return which of REGIMES each sample (n,) belongs to, from its context (n, features).
+
+    Both features compare the last hour with the last half-day, of minute bars: above 0, the hour has more.
+    """
+    volume, volatility = (
+        context[:, CONTEXT.index(name)] > 0 for name in ("volume_profile", "volatility_regime")
+    )
+    return 2 * volume.long() + volatility.long()
+
+
+def selected_by_regime(probability: torch.Tensor, regimes: torch.Tensor) -> torch.Tensor:
+    """Return how often each indicator is selected in each regime (indicators, 4); NaN: there is no sample."""
+    selected = (probability > 0.5).double()
+    return torch.stack([selected[regimes == number].mean(0) for number in range(len(REGIMES))], 1)
+
+
+# --8<-- [end:regimes]
+def per_sample_loss(logits: torch.Tensor, usefulness: torch.Tensor) -> torch.Tensor:
+    """Return the cross-entropy of each sample (n,), from (n, indicators)."""
+    return F.binary_cross_entropy_with_logits(logits, usefulness, reduction="none").mean(1)
+
+
+def losses(logits: torch.Tensor, usefulness: torch.Tensor, reference: Reference) -> dict[str, float | None]:
+    """Return cross-entropies in nats, and the standard error of the network's; None: not known."""
+    own = per_sample_loss(logits, usefulness).double()
+    constant = None
+    if reference.frequency is not None:
+        constant = per_sample_loss(reference.frequency.logit().expand_as(usefulness), usefulness)
+        constant = constant.double().mean().item()
+    known = reference.optimum
+    return {
+        "frequency": constant,
+        "blind": None if known is None else known.blind_bce,
+        "network": own.mean().item(),
+        "network_standard_error": standard_error(own - own.mean(), len(own)),
+        "best": None if known is None else known.best_bce,
+    }
+
+
+def direction(forecasts: torch.Tensor, future_return: torch.Tensor, known: Optimum | None) -> dict[str, Any]:
+    """Return how often forecasts (n,) have the sign of `future_return` (n,); none at all is half right.
+
+    The standard error is that of a binomial share.
+    """
+    right, count = (((forecasts * future_return).sign() + 1) / 2).double().mean().item(), len(forecasts)
+    return {
+        "right": right,
+        "standard_error": (right * (1 - right) / count) ** 0.5,
+        "samples": count,
+        "without_forecast": (forecasts == 0).double().mean().item(),
+        "best": None if known is None else known.best_accuracy,
+    }
+
+
+def concentration(logits: torch.Tensor, weights: torch.Tensor) -> dict[str, float | None]:
+    """Return how many indicators (n, indicators) are selected, and how unevenly they are weighted.
+
+    `concentration` is the mean sum of squared weights: 1 when one indicator has all the weight; its inverse
+    is the number of equally weighted ones that would be as concentrated. None: never was any selected.
+    """
+    kept = F.normalize(weights * (logits > 0), p=1, dim=1)
+    squares = kept.double().square().sum(1)
+    squares = squares[squares > 0]
+    return {
+        "mean": (logits > 0).sum(1).double().mean().item(),
+        "concentration": squares.mean().item() if len(squares) else None,
+        "like_equal_weights_of": squares.reciprocal().mean().item() if len(squares) else None,
+    }
+
+
+def by_family(indicators: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the mean selection by family and way of calling, from entries of `selection`."""
+    groups: dict[tuple[str, str], list[list[float | None]]] = {}
+    for entry in indicators:
+        groups.setdefault((entry["calls"], entry["family"]), []).append(entry["selected"])
+    return [
+        {
+            "name": f"{family} ({len(rows)})",
+            "family": family,
+            "calls": calls,
+            "selected": [
+                None if None in column else sum(column) / len(rows) for column in zip(*rows, strict=True)
+            ],
+        }
+        for (calls, family), rows in groups.items()
+    ]
+
+
+def selection(indicators: Sequence[Indicator], shares: torch.Tensor) -> list[dict[str, Any]]:
+    """Return an entry per indicator: those that call with the move first, families together."""
+    entries = [
+        {
+            "name": indicator.name,
+            "family": indicator.family,
+            "calls": "with the move" if indicator.call is with_the_move else "back to the middle",
+            "selected": [None if share != share else share for share in row],  # JSON has no NaN
+        }
+        for indicator, row in zip(indicators, shares.tolist(), strict=True)
+    ]
+    return sorted(entries, key=lambda entry: entry["calls"], reverse=True)
+
+
+def report(
+    model: nn.Module, samples: Samples, indicators: Sequence[Indicator], reference: Reference
+) -> dict[str, Any]:
+    """Return everything that is known about `model` on `samples`, ready for JSON."""
+    logits, weights = (torch.cat(parts).cpu() for parts in zip(*outputs(model, samples), strict=True))
+    samples = samples.to(torch.device("cpu"))
+    probability, useful = logits.sigmoid(), samples.indicator_usefulness
+    bins, regimes = calibrate(probability, useful), regime(samples.market_context)
+    entries = selection(indicators, selected_by_regime(probability, regimes))
+    future_return = samples.future_return.squeeze(1)
+    return {
+        "samples": len(samples),
+        "losses": losses(logits, useful, reference),
+        "calibration": {
+            "error": calibration_error(bins),
+            "error_from_aim": calibration_error(bins, "expected"),
+            "sparsity": SPARSITY,
+            "bins": [asdict(part) for part in bins],
+        },
+        "regimes": [
+            {"name": name, "samples": int((regimes == number).sum())} for number, name in enumerate(REGIMES)
+        ],
+        "indicators": entries,
+        "families": by_family(entries),
+        "direction": direction(forecast(logits, weights, samples.calls), future_return, reference.optimum),
+        "selected": concentration(logits, weights)
+        | {"agreement": ((probability > 0.5) == (useful > 0.5)).double().mean().item()},
+    }
+
+
+def outputs(model: nn.Module, samples: Samples) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """Return logits and weights (part, indicators) of each part of the samples."""
+    return [(logits, weights) for _, logits, weights in predictions(model, samples)]

@@ -1,0 +1,95 @@
+"""`--data NAME|FOLDER`: price bars, and the samples of a run."""
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+import torch
+
+from examples.indicator_transformer.bars import Bars, load_goog, read_folder
+from examples.indicator_transformer.generated_bars import generate_market
+from examples.indicator_transformer.indicators import INDICATORS, SMALL
+from examples.indicator_transformer.options import Options
+from examples.indicator_transformer.samples import Samples, joined, make_samples, split_by_time
+from examples.indicator_transformer.usefulness import Optimum, known_optimum
+from snippets.errors import UsageError
+
+INDICATOR_SETS = {len(indicators): indicators for indicators in (SMALL, INDICATORS)}
+
+
+@dataclass
+class MarketData:
+    """Samples to learn from and held out ones, and where they come from."""
+
+    source: str  # in words, for the user
+    indicators: list[str]
+    bars: int
+    interval: str  # between bars, like "0 days 00:01:00"
+    training: Samples
+    validation: Samples
+    files_crc32: int = 0  # of the bars that were read; 0 for generated ones
+    optimum: Optimum | None = None  # on the held-out samples, where it is known
+
+    def fingerprint(self) -> int:
+        """Return a CRC-32 of files and directions: a resumed run must find the data that it began with.
+
+        Readings and generated bars are left out: their last bits depend on the machine, and a run may move.
+        """
+        checksum = self.files_crc32
+        for samples in (self.training, self.validation):
+            for column in (samples.bar, samples.future_return.sign()):
+                checksum = zlib.crc32(column.contiguous().numpy(), checksum)
+        return checksum
+
+
+def load_bars(options: Options) -> list[Bars]:
+    """Return the bars of each symbol that `--data` means, except generated ones. Raises UsageError."""
+    if options.data_name == "goog":
+        return [load_goog()]
+    return read_folder(Path(options.data).expanduser(), max_missing=options.max_missing)
+
+
+def crc32_of(all_bars: Sequence[Bars]) -> int:
+    """Return a CRC-32 of all times and numbers. Whatever the machine, a file gives the same ones."""
+    checksum = 0
+    for bars in all_bars:
+        checksum = zlib.crc32(bars.table.index.as_unit("ns").asi8, checksum)
+        checksum = zlib.crc32(numpy.ascontiguousarray(bars.table.to_numpy()), checksum)
+    return checksum
+
+
+# --8<-- [start:load_for_training]
+def load_for_training(options: Options) -> MarketData:
+    """Return the samples of a run, split by time. Raises UsageError."""
+    market = generate_market(options.bars) if options.data_name == "bars" else None
+    if market is not None:
+        chance = torch.from_numpy(market.chance_of_rise(options.horizon))  # refuses what nobody knows
+    all_bars = load_bars(options) if market is None else [market.bars]
+    indicators = INDICATOR_SETS[options.indicators]
+    parts = [make_samples(bars, indicators, options.horizon, options.stride) for bars in all_bars]
+    training, validation = split_by_time(parts, all_bars, options.val_split, options.horizon)
+    data = MarketData(
+        source="; ".join(bars.source for bars in all_bars),
+        indicators=[indicator.name for indicator in indicators],
+        bars=sum(len(bars.table) for bars in all_bars),
+        interval=str(all_bars[0].interval),
+        training=joined(training),
+        validation=joined(validation),
+        files_crc32=crc32_of(all_bars) if market is None else 0,
+    )
+    if market is not None:
+        data.optimum = known_optimum(data.validation.calls, chance[data.validation.bar].unsqueeze(1))
+    check_batch(options, len(data.training))
+    return data
+
+
+# --8<-- [end:load_for_training]
+def check_batch(options: Options, samples: int) -> None:
+    """Raise UsageError when a step needs more samples than there are to learn from."""
+    if options.batch_size * options.accumulate > samples:
+        times = f" × --accumulate {options.accumulate}" if options.accumulate > 1 else ""
+        raise UsageError(
+            f"--batch-size {options.batch_size}{times}: there are only {samples} training samples"
+        )

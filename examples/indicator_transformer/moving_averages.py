@@ -1,0 +1,62 @@
+"""Indicators that are linear filters of the price: SMA, EMA and MACD."""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy
+import talib
+
+from examples.indicator_transformer.history import History
+from examples.indicator_transformer.indicator import Indicator, with_the_move
+
+SMA_BARS = (10, 20, 50, 200)
+EMA_BARS = (5, 8, 9, 12, 21, 26, 50, 100, 200)
+MACD_BARS = ((5, 13, 4), (8, 17, 9), (12, 26, 9), (19, 39, 9))  # fast, slow, signal
+
+LONG_ENOUGH = 2048  # bars until the slowest filter has forgotten a step
+
+Filter = Callable[[numpy.ndarray], numpy.ndarray]  # prices (bars,) -> a price difference (bars,)
+
+
+def above_sma(prices: numpy.ndarray, bars: int) -> numpy.ndarray:
+    """Return how far prices are above their simple moving average."""
+    return prices - talib.SMA(prices, bars)
+
+
+def above_ema(prices: numpy.ndarray, bars: int) -> numpy.ndarray:
+    """Return how far prices are above their exponential moving average with a smoothing of 2 / (bars + 1)."""
+    return prices - talib.EMA(prices, bars)
+
+
+def macd_histogram(prices: numpy.ndarray, fast: int, slow: int, signal: int) -> numpy.ndarray:
+    """Return how far the MACD line, EMA(fast) - EMA(slow), is above its own EMA, the signal line."""
+    return talib.MACD(prices, fast, slow, signal)[2]
+
+
+def random_walk_spread(difference: Filter) -> float:
+    """Return the standard deviation of the output of a linear filter for a random walk with steps of 1.
+
+    A random walk is a sum of steps, each at its own time, and independent ones: variances add up.
+    """
+    step = numpy.repeat([0.0, 1.0], LONG_ENOUGH)
+    return float(numpy.linalg.norm(difference(step)[LONG_ENOUGH:]))
+
+
+def filter_reading(history: History, difference: Filter) -> numpy.ndarray:
+    """Return the filter's output in units of what it would be by chance, at the present volatility."""
+    by_chance = history.close * history.volatility * random_walk_spread(difference)
+    return difference(history.close) / by_chance
+
+
+def _indicator(name: str, family: str, difference: Filter) -> Indicator:
+    return Indicator(name, family, partial(filter_reading, difference=difference), with_the_move)
+
+
+SMA = tuple(_indicator(f"sma_{bars}", "sma", partial(above_sma, bars=bars)) for bars in SMA_BARS)
+EMA = tuple(_indicator(f"ema_{bars}", "ema", partial(above_ema, bars=bars)) for bars in EMA_BARS)
+MACD = tuple(
+    _indicator(
+        f"macd_{fast}_{slow}_{signal}", "macd", partial(macd_histogram, fast=fast, slow=slow, signal=signal)
+    )
+    for fast, slow, signal in MACD_BARS
+)

@@ -1,0 +1,85 @@
+"""The command line of this example: its flags, their defaults, and what they resolve to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from examples.indicator_transformer.model import SIZES
+from snippets.command_line import StrictParser, number, whole_number
+from snippets.errors import UsageError
+from snippets.training_options import TrainingOptions, add_training_options, typed_options
+
+NAMES = ("bars", "goog")
+# --8<-- [start:defaults]
+SECONDS = {"indicators": 24, "epochs": 6, "batch_size": 64, "lr": 3e-3}  # on a CPU
+HOURS = {"indicators": 111, "epochs": 50, "batch_size": 32, "lr": 1e-4}  # the guide's recipe
+RECIPES = {"small": SECONDS, "origin": HOURS, "medium": HOURS, "large": HOURS}
+STRIDES = {"bars": 60, "goog": 1, "folder": 60}
+QUICK = {"epochs": 1, "max_steps": 20, "bars": 30_000}  # does everything runs, not: does it learn
+# --8<-- [end:defaults]
+
+HELP = {
+    "data": f"{', '.join(NAMES)}, or a folder with SYMBOL.csv or SYMBOL.parquet; bars",
+    "epochs": "6, larger networks: 50",
+    "batch-size": "64, larger networks: 32",
+    "lr": "3e-3, larger networks: 1e-4",
+    "weight-decay": "1e-5",
+    "seed": "weights, order, dropout; 0",
+    "out": "runs/indicator_transformer/<time>",
+    "quick": "at most 20, on 30,000 generated bars",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(TrainingOptions):
+    """Every option with the value that holds in this run."""
+
+    data: str = "bars"
+    data_name: str = "bars"  # or "goog" or "folder"
+    weight_decay: float = 1e-5
+    size: str = "small"
+    indicators: int
+    bars: int = 300_000  # to generate: 208 days of minutes
+    horizon: int = 20  # bars that decide how useful an indicator was
+    stride: int  # bars between samples
+    val_split: float = 0.2  # share of the samples, the latest ones
+    max_missing: float = 0.01  # share of the bars of a day
+
+    MAY_CHANGE = TrainingOptions.MAY_CHANGE | {"max_missing"}
+
+
+def find_data(text: str) -> str:
+    """Return "bars", "goog" or "folder": what `--data` means. Raises UsageError."""
+    if text in NAMES:
+        return text
+    if not Path(text).expanduser().is_dir():
+        raise UsageError(f"--data {text}: neither {' nor '.join(NAMES)} nor an existing folder")
+    return "folder"
+
+
+def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
+    """Return the options that were typed, without defaults. Raises UsageError."""
+    parser = StrictParser(
+        prog="train.py",
+        description="Train a transformer to select technical indicators. With no option: generated bars.",
+    )
+    add_training_options(parser, HELP)
+    add = parser.add_argument
+    add("--size", choices=tuple(SIZES), help="of the network: 0.04, 4.9, 38 or 153 million parameters; small")
+    add("--indicators", type=int, choices=(24, 111), help="24, larger networks: 111")
+    add("--bars", type=whole_number(2_000, 10**8), help="number to generate; 300000")
+    add("--horizon", type=whole_number(1, 10_000), help="bars ahead that labels look; 20")
+    add("--stride", type=whole_number(1, 10**6), help="bars from sample to sample; 60, goog: 1")
+    add("--val-split", type=number(0, 1, above=True, below=True), help="share held out, the latest; 0.2")
+    add("--max-missing", type=number(0, 1), help="share of a day's bars that may be missing; 0.01")
+    return typed_options(parser, argv)
+
+
+def resolve(typed: dict[str, Any]) -> Options:
+    """Return the typed options with the defaults of their data and size. Raises UsageError."""
+    name = find_data(typed.get("data", Options.data))
+    values = {"stride": STRIDES[name], **RECIPES[typed.get("size", Options.size)]}
+    values |= QUICK if "quick" in typed else {}
+    values |= {option: value for option, value in typed.items() if option in Options.__dataclass_fields__}
+    return Options(**values | {"data_name": name})

@@ -1,0 +1,118 @@
+"""Ask a trained network about the latest bars of a file: which indicators count now, and what they call.
+
+python examples/indicator_transformer/predict.py runs/…/checkpoints/best.pt SYMBOL.csv --last 3
+"""
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+try:
+    import numpy
+    import pandas
+
+    from examples.indicator_transformer.bar_checks import in_words
+    from examples.indicator_transformer.bars import MAX_MISSING, read_bars
+    from examples.indicator_transformer.prediction import Prediction, load_network, predict
+    from snippets.atomic_write import replace_file
+    from snippets.command_line import StrictParser, number, whole_number
+    from snippets.device import pick_device
+    from snippets.errors import RunError, UsageError, exit_with_one_line
+except ModuleNotFoundError as missing:
+    print(
+        f"error: this Python has no module {missing.name!r}; "
+        "run `make train`, or enter the environment first: source .venv/bin/activate",
+        file=sys.stderr,
+    )
+    sys.exit(2)
+
+NOTE = "This demonstrates a training system; it is no investment advice."
+
+
+def read_command_line(argv: Sequence[str] | None) -> Namespace:
+    """Return the options. Raises UsageError."""
+    parser = StrictParser(
+        prog="predict.py",
+        description="Ask a network that train.py trained about the latest bars of a file.",
+        epilog=NOTE,
+    )
+    add = parser.add_argument
+    add("checkpoint", type=Path, help="of a run: runs/indicator_transformer/<time>/checkpoints/best.pt")
+    add("bars", type=Path, help="SYMBOL.csv or SYMBOL.parquet, of the interval that the network learned from")
+    add("--last", type=whole_number(1, 10**6), default=1, help="number of bars to look at, the latest; 1")
+    add("--out", type=Path, help="CSV file to write as well, a row per bar; an old one is replaced")
+    add("--device", default="auto", help="auto, cuda, mps or cpu; auto")
+    add(
+        "--max-missing",
+        type=number(0, 1),
+        default=MAX_MISSING,
+        help="share of bars that may be missing; 0.01",
+    )
+    options = parser.parse_args(argv)
+    if options.out is not None and options.out.suffix.lower() != ".csv":
+        raise UsageError(f"--out {options.out}: the name must end in .csv")
+    if options.out is not None and options.out.resolve() == options.bars.resolve():
+        raise UsageError(f"--out {options.out} would replace the bars; choose another name")
+    return options
+
+
+def lines(prediction: Prediction, names: list[str]) -> Iterator[str]:
+    """Yield for each bar its time and direction, and the selected indicators, the heaviest first."""
+    for position, time in enumerate(prediction.times):
+        weights, calls = prediction.weights[position], prediction.calls[position]
+        heaviest = numpy.argsort(-weights, kind="stable")[: numpy.count_nonzero(weights)]
+        yield f"{time:%Y-%m-%d %H:%M}  {direction_in_words(prediction.direction[position], len(heaviest))}"
+        for indicator in heaviest:
+            chance = prediction.chance[position, indicator]
+            yield (
+                f"    {names[indicator]:<20} useful now: {chance:4.0%}   weight {weights[indicator]:.3f}   "
+                f"calls {calls[indicator]:+.2f}"
+            )
+
+
+def direction_in_words(direction: float, selected: int) -> str:
+    """Return what the selected indicators call together: -1 is down, 1 is up."""
+    if not selected:
+        return "no direction: no indicator is selected"
+    word = "up" if direction > 0 else "down" if direction < 0 else "neither up nor down"
+    return f"{word}, {direction:+.2f}: the weighted mean of {selected} selected indicators"
+
+
+def write_csv(path: Path, prediction: Prediction, names: list[str]) -> None:
+    """Write a row per bar: timestamp, direction, number of selected indicators, weight of each indicator.
+
+    Raises RunError.
+    """
+    table = pandas.DataFrame(
+        prediction.weights, prediction.times, columns=[f"weight_{name}" for name in names]
+    )
+    table.insert(0, "direction", prediction.direction)
+    table.insert(1, "selected", (prediction.weights > 0).sum(1))
+    try:
+        replace_file(path, lambda file: table.to_csv(file, date_format="%Y-%m-%dT%H:%M:%SZ"))
+    except OSError as error:
+        raise RunError(f"cannot write {path}: {error.strerror}; choose another --out") from None
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print what the network says about the latest bars. Raises UsageError and RunError."""
+    options = read_command_line(argv)
+    device, reason = pick_device(options.device)
+    network = load_network(options.checkpoint)
+    bars = read_bars(options.bars, max_missing=options.max_missing)
+    prediction = predict(network, bars, options.last, device)
+    names = [indicator.name for indicator in network.indicators]
+    print(f"network    {options.checkpoint}, {len(names)} indicators")
+    print(f"bars       {bars.symbol}: {len(bars.table):,}, every {in_words(bars.interval)}; times are in UTC")
+    print(f"device     {device} ({reason})\n")
+    print(*lines(prediction, names), sep="\n")
+    if options.out is not None:
+        write_csv(options.out, prediction, names)
+        print(f"\nwritten    {options.out}: {len(prediction.times)} rows")
+    print(f"\n{NOTE}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(exit_with_one_line(main))

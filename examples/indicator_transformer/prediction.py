@@ -1,0 +1,103 @@
+"""What a trained network says about the latest bars: which indicators count, and the direction they call."""
+
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+import numpy
+import pandas
+import torch
+from torch.nn import functional as F
+
+from examples.indicator_transformer.bar_checks import in_words
+from examples.indicator_transformer.bars import Bars, check_enough
+from examples.indicator_transformer.context_features import CONTEXT, compute_context
+from examples.indicator_transformer.evaluation import BATCH, forecast
+from examples.indicator_transformer.history import WARM_UP
+from examples.indicator_transformer.indicator import Indicator
+from examples.indicator_transformer.indicators import INDICATORS, compute_indicators
+from examples.indicator_transformer.model import SIZES, IndicatorTransformer
+from examples.indicator_transformer.train import SYSTEM
+from snippets.checkpoints import check_weights, load_checkpoint
+from snippets.errors import UsageError
+
+
+@dataclass(frozen=True)
+class TrainedNetwork:
+    """A network with the normaliser of its training data, and what it expects to be shown."""
+
+    model: IndicatorTransformer  # on the CPU, in evaluation mode
+    indicators: list[Indicator]
+    interval: pandas.Timedelta  # of the bars that it learned from
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the network says about n bars. Arrays (n, indicators) in float32, in the network's order."""
+
+    times: pandas.DatetimeIndex  # (n,), UTC
+    direction: numpy.ndarray  # (n,), -1 to 1: what the selected indicators call together; 0: none selected
+    chance: numpy.ndarray  # how likely each indicator is useful now; above one half it is selected
+    weights: numpy.ndarray  # of the selected ones, with the sum 1; 0 for the others
+    calls: numpy.ndarray  # the direction that each one forecasts, -1 to 1
+
+
+# --8<-- [start:load_network]
+def load_network(path: Path) -> TrainedNetwork:
+    """Return the network in a checkpoint of train.py, with the normaliser that it learned with.
+
+    The checkpoint names the readings that the network expects. Raises UsageError when they are others than
+    this version computes, and as `load_checkpoint` does; nothing in the file is executed.
+    """
+    content = load_checkpoint(path, SYSTEM)
+    try:
+        names, context, interval = (content["config"][key] for key in ("indicators", "context", "interval"))
+        size = SIZES[content["config"]["options"]["size"]]
+    except KeyError as unknown:
+        raise UsageError(f"{path} does not say on what it was trained: no {unknown}; train again") from None
+    known = {indicator.name: indicator for indicator in INDICATORS}
+    indicators = ((name, name if name in known else None) for name in names)
+    for there, here in (*indicators, *zip_longest(context, CONTEXT)):
+        if there != here:
+            raise UsageError(
+                f"{path} was trained on other readings: {there or 'nothing'} there, {here or 'nothing'} in "
+                "this version; use the version that trained it, or train again"
+            )
+    model = IndicatorTransformer(len(names), len(CONTEXT), size)
+    check_weights(model, content["model"])
+    model.load_state_dict(content["model"])
+    return TrainedNetwork(model.eval(), [known[name] for name in names], pandas.Timedelta(interval))
+
+
+# --8<-- [end:load_network]
+def check_bars_fit(network: TrainedNetwork, bars: Bars, last: int) -> None:
+    """Raise UsageError unless the `last` bars have enough before them, and the interval that was learned."""
+    if bars.interval != network.interval:
+        raise UsageError(
+            f"{bars.source}: the network learned from bars every {in_words(network.interval)} and knows "
+            "nothing of others; use such bars"
+        )
+    check_enough(bars, WARM_UP + last)
+
+
+# --8<-- [start:predict]
+@torch.no_grad()
+def predict(network: TrainedNetwork, bars: Bars, last: int, device: torch.device) -> Prediction:
+    """Return what the network, computing on `device`, says about the `last` bars, in float32.
+
+    Each of them is looked at with the bars before it alone: what comes later changes nothing. Raises
+    UsageError when the bars do not fit the network.
+    """
+    check_bars_fit(network, bars, last)
+    values, calls = compute_indicators(bars.table, network.indicators)
+    context = compute_context(bars.table)
+    values, calls, context = (torch.from_numpy(rows[-last:]).to(device) for rows in (values, calls, context))
+    model = network.model.to(device)
+    parts = [model(*part) for part in zip(values.split(BATCH), context.split(BATCH), strict=True)]
+    logits, weights = (torch.cat(column) for column in zip(*parts, strict=True))
+    selected = F.normalize(weights * (logits > 0), p=1, dim=1)
+    columns = forecast(logits, weights, calls), logits.sigmoid(), selected, calls
+    return Prediction(bars.table.index[-last:], *(column.cpu().numpy() for column in columns))
+
+
+# --8<-- [end:predict]

@@ -1,0 +1,85 @@
+"""What a run tells its user: the facts first, a line per epoch, the result last."""
+
+from dataclasses import asdict
+from typing import Any
+
+from examples.indicator_transformer.market_data import MarketData
+from examples.indicator_transformer.options import Options
+from examples.indicator_transformer.plot import draw_curves
+from snippets.atomic_write import replace_json
+from snippets.checkpoints import TrainingState
+from snippets.run_folder import RunFolder
+
+HEADER = "epoch   step  train loss  train BCE  val BCE  selected  agreement  direction  samples/s"
+
+
+def describe(options: Options, data: MarketData, config: dict[str, Any]) -> list[str]:
+    """Return the facts of a run: network, versions, device, precision, data, recipe."""
+    facts = config["provenance"]
+    counts = f"{len(data.training):,} samples to learn from, the latest {len(data.validation):,} held out"
+    lines = [
+        f"network    set transformer, {options.size}: {config['parameters']:,} parameters, "
+        f"{len(data.indicators)} indicators",
+        f"versions   PyTorch {facts['torch']}, Python {facts['python']}, {facts['system']}",
+        f"device     {config['device']}",
+        f"precision  {config['precision']}",
+    ]
+    if options.compile:
+        lines.append(f"compile    {config['compile']}")
+    lines += [f"data       {data.bars:,} bars: {data.source}", f"           {counts}"]
+    if data.optimum is not None:
+        known = data.optimum
+        lines.append(
+            f"           BCE {known.blind_bce:.4f} without context, {known.best_bce:.4f} at best; "
+            f"direction right for {known.best_accuracy:.2%} at best"
+        )
+    if options.data_name == "goog":
+        lines.append("           enough to show the reader and the indicators, far too little to learn from")
+    samples = options.batch_size * options.accumulate
+    passes = f" in {options.accumulate} passes of {options.batch_size}" if options.accumulate > 1 else ""
+    lines.append(
+        f"recipe     AdamW, lr {options.lr:g} (cosine), weight decay {options.weight_decay:g}, "
+        f"{config['total_steps']:,} steps of {samples} samples{passes}, "
+        f"{config['steps_per_epoch']:,} per epoch, seed {options.seed}"
+    )
+    return lines
+
+
+def epoch_line(epoch: int, step: int, result: dict[str, float], speed: float) -> str:
+    """Return one line of the table under HEADER."""
+    return (
+        f"{epoch:5d} {step:6d} {result['train_loss']:11.4f} {result['train_bce']:10.4f} "
+        f"{result['val_bce']:8.4f} {result['val_selected']:9.1f} {result['val_agreement']:10.2%} "
+        f"{result['val_right']:10.2%} {speed:10.0f}"
+    )
+
+
+def conclude(run: RunFolder, options: Options, data: MarketData, state: TrainingState) -> list[str]:
+    """Draw curves.png, write summary.json, and return the result in words."""
+    progress, result = state.progress, state.progress["result"]
+    seconds, optimum = progress["seconds"], data.optimum
+    title = f"{options.data_name}, {len(data.indicators)} indicators: BCE {result['val_bce']:.4f} held out"
+    draw_curves(run.metrics_file, run.path / "curves.png", title, optimum)
+    summary = {
+        **result,
+        "best_val_bce": -progress["best_score"],
+        "best_epoch": progress["best_epoch"],
+        "optimum": optimum and asdict(optimum),
+        "seconds": seconds,
+    }
+    replace_json(run.path / "summary.json", {**summary, "steps": state.step, "options": asdict(options)})
+    lines = [
+        f"done       BCE {result['val_bce']:.4f}, direction right for {result['val_right']:.2%} of "
+        f"{len(data.validation):,} held-out samples, after {seconds:.1f} s",
+    ]
+    if optimum is not None:
+        way = (optimum.blind_bce - result["val_bce"]) / (optimum.blind_bce - optimum.best_bce)
+        lines.append(
+            f"           {way:.0%} of the way from the loss without context to the best possible one"
+        )
+    return [
+        *lines,
+        f"           best: BCE {-progress['best_score']:.4f} after epoch {progress['best_epoch']}",
+        f"curves     {run.path / 'curves.png'}",
+        f"weights    {run.last_checkpoint} and {run.best_checkpoint.name}",
+    ]

@@ -1,0 +1,101 @@
+"""What the network learns from: readings at one bar, and what the bars after it made of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy
+import torch
+
+from examples.indicator_transformer.bars import Bars
+from examples.indicator_transformer.context_features import compute_context
+from examples.indicator_transformer.history import WARM_UP
+from examples.indicator_transformer.indicator import Indicator
+from examples.indicator_transformer.indicators import compute_indicators
+from examples.indicator_transformer.usefulness import usefulness
+from snippets.errors import UsageError
+
+WINDOW = 100  # bars before a sample that its indicators mostly look at
+
+
+# --8<-- [start:samples]
+@dataclass
+class Samples:
+    """One row per sample; n samples."""
+
+    indicator_values: torch.Tensor  # (n, indicators)
+    market_context: torch.Tensor  # (n, features)
+    indicator_usefulness: torch.Tensor  # (n, indicators), 0 to 1: the label
+    future_return: torch.Tensor  # (n, 1): log-return over the horizon
+    calls: torch.Tensor  # (n, indicators), -1 to 1: the direction that each indicator forecasts
+    bar: torch.Tensor  # (n,) int64: position of the sample among the bars of its symbol
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return len(self.bar)
+
+    def __getitem__(self, chosen: torch.Tensor) -> "Samples":
+        """Return the samples at the positions, or under the mask, `chosen`."""
+        return Samples(*(column[chosen] for column in vars(self).values()))
+
+    def to(self, device: torch.device) -> "Samples":
+        """Return a copy on `device`."""
+        return Samples(*(column.to(device) for column in vars(self).values()))
+
+
+def make_samples(bars: Bars, indicators: Sequence[Indicator], horizon: int, stride: int) -> Samples:
+    """Return a sample of every `stride`-th bar that has enough bars before it and `horizon` after it."""
+    values, calls = compute_indicators(bars.table, indicators)
+    context = compute_context(bars.table)
+    count = len(bars.table)
+    at = numpy.arange(stride - 1, count - horizon, stride)  # with 60: the last minute of each hour
+    at = at[at >= WARM_UP]
+    close = numpy.log(bars.table["close"].to_numpy())
+    future_return = torch.from_numpy(close[at + horizon] - close[at]).float().unsqueeze(1)
+    values, context, calls = (torch.from_numpy(part[at]) for part in (values, context, calls))
+    return Samples(
+        values, context, usefulness(calls, future_return), future_return, calls, torch.from_numpy(at)
+    )
+
+
+# --8<-- [end:samples]
+# --8<-- [start:split]
+def split_by_time(
+    parts: Sequence[Samples], all_bars: Sequence[Bars], share: float, horizon: int
+) -> tuple[list[Samples], list[Samples]]:
+    """Return each symbol's samples before and after one moment; a `share` of all samples comes after it.
+
+    Before that moment an embargo of WINDOW + `horizon` bars is left out: there, the bars that decide a label
+    would be among those that the first validation samples look at. A random split would put neighbours, whose
+    bars overlap, on both sides: the network would be examined on what it has seen.
+
+    Raises UsageError when a side stays empty.
+    """
+    times = [
+        bars.table.index.to_numpy()[part.bar.numpy()] for part, bars in zip(parts, all_bars, strict=True)
+    ]
+    moments = numpy.sort(numpy.concatenate(times))
+    if not len(moments):
+        raise UsageError(f"too few bars: the first sample needs {WARM_UP} before and {horizon} after it")
+    moment = moments[min(round(len(moments) * (1 - share)), len(moments) - 1)]
+    training, validation = [], []
+    for part, bars, when in zip(parts, all_bars, times, strict=True):
+        first_later = int(bars.table.index.searchsorted(moment))
+        training.append(part[part.bar < first_later - WINDOW - horizon])
+        validation.append(part[torch.from_numpy(when >= moment)])
+    counts = [sum(map(len, side)) for side in (training, validation)]
+    if 0 in counts:
+        raise UsageError(
+            f"too few bars: {counts[0]} samples to learn from, {counts[1]} held out; use more bars or a "
+            "smaller --stride"
+        )
+    return training, validation
+
+
+# --8<-- [end:split]
+
+
+def joined(parts: Sequence[Samples]) -> Samples:
+    """Return the samples of several symbols as one."""
+    return Samples(
+        *(torch.cat(columns) for columns in zip(*(vars(part).values() for part in parts), strict=True))
+    )

@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# ci: run
+
+# --8<-- [start:quick]
+python examples/indicator_transformer/train.py --quick
+# --8<-- [end:quick]

@@ -1,0 +1,299 @@
+"""Whole runs: what is learned, what is written, what is said."""
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas
+import pytest
+import torch
+
+from examples.indicator_transformer import train
+from examples.indicator_transformer.context_features import CONTEXT
+from examples.indicator_transformer.evaluation import evaluate
+from examples.indicator_transformer.generated_bars import generate_market
+from examples.indicator_transformer.indicators import INDICATORS, SMALL
+from examples.indicator_transformer.market_data import load_for_training
+from examples.indicator_transformer.model import SIZES, IndicatorTransformer
+from examples.indicator_transformer.options import resolve
+from snippets.checkpoints import load_checkpoint
+
+SYSTEM = "indicator_transformer"
+SCRIPT = Path(train.__file__)
+# 211 samples to learn from, 13 steps per epoch.
+TINY = shlex.split("--device cpu --bars 3000 --stride 8 --batch-size 16 --epochs 3")
+
+
+@pytest.fixture(scope="module")
+def default_run(tmp_path_factory, one_thread):
+    """Run the script as a newcomer does, for half of the epochs."""
+    folder = tmp_path_factory.mktemp("default")
+    command = [sys.executable, str(SCRIPT), "--epochs", "3"]
+    done = subprocess.run(command, cwd=folder, env=one_thread, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, next((folder / "runs" / SYSTEM).iterdir())
+
+
+def test_the_default_run_learns_what_the_context_announces(default_run):
+    _, folder = default_run
+    summary = json.loads((folder / "summary.json").read_text())
+    optimum = summary["optimum"]
+    assert optimum["blind_bce"] == pytest.approx(0.447, abs=0.01)
+    assert optimum["best_bce"] == pytest.approx(0.266, abs=0.01)
+    assert optimum["best_accuracy"] == pytest.approx(0.9032, abs=1e-4)
+    assert optimum["best_bce"] < summary["val_bce"] < (optimum["blind_bce"] + optimum["best_bce"]) / 2
+    assert 0.75 < summary["val_right"] < optimum["best_accuracy"] + 0.02
+    assert 0.85 < summary["val_agreement"] < 1
+    assert summary["steps"] == 3 * 62
+
+
+def test_the_default_run_says_what_it_does(default_run):
+    out, folder = default_run
+    lines = out.splitlines()
+    starts = ["network", "versions", "device", "precision", "data", "", "", "recipe", "run", "epoch"]
+    assert [line.split(" ")[0] for line in lines[:10]] == starts
+    assert "set transformer, small: 36,130 parameters, 24 indicators" in lines[0]
+    assert torch.__version__ in lines[1]
+    assert "automatic choice" in lines[2]
+    assert "300,000 bars: generated minute bars; volume announces the next 60 bars" in lines[4]
+    assert "samples to learn from, the latest 9" in lines[5]
+    assert "without context, 0.26" in lines[6] and "right for 90.32% at best" in lines[6]
+    assert "AdamW, lr 0.003 (cosine), weight decay 1e-05, 186 steps of 64 samples, 62 per epoch" in lines[7]
+    table = [line.split() for line in lines[10:13]]
+    assert [row[:2] for row in table] == [["1", "62"], ["2", "124"], ["3", "186"]]
+    assert {len(line) for line in lines[10:13]} == {len(lines[9])}  # the columns do not move
+    summary = json.loads((folder / "summary.json").read_text())
+    assert lines[13].startswith(f"done       BCE {summary['val_bce']:.4f}, direction right for ")
+    optimum = summary["optimum"]
+    way = (optimum["blind_bce"] - summary["val_bce"]) / (optimum["blind_bce"] - optimum["best_bce"])
+    assert lines[14].split()[0] == f"{way:.0%}"
+    assert "\r" not in out  # no progress bar in a file
+    assert (folder / "train.log").read_text() == out
+
+
+def test_the_run_folder_is_complete(default_run):
+    _, folder = default_run
+    files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    files.discard("checkpoints/previous.pt")  # there if the run was slow enough for a second save
+    names = "config.json metrics.jsonl heartbeat.json curves.png summary.json train.log"
+    assert files == {*names.split(), "checkpoints/last.pt", "checkpoints/best.pt"}
+    assert (folder / "curves.png").read_bytes()[:4] == b"\x89PNG"
+    heartbeat = json.loads((folder / "heartbeat.json").read_text())
+    assert heartbeat["status"] == "finished"
+    assert heartbeat["step"] == heartbeat["total_steps"] == 186
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in lines] == sorted({*range(10, 187, 10), 62, 124, 186})
+    assert all({"step", "epoch", "loss", "lr", "samples_per_s"} <= line.keys() for line in lines)
+    measures = {"train_loss", "train_bce", "val_bce", "val_selected", "val_agreement", "val_right"}
+    assert all(measures <= line.keys() for line in lines if line["step"] % 62 == 0)
+    assert lines[-1]["lr"] == 0
+
+
+def test_the_configuration_says_which_readings_the_network_expects(default_run):
+    _, folder = default_run
+    config = json.loads((folder / "config.json").read_text())
+    assert config["system"] == SYSTEM
+    assert config["indicators"] == [indicator.name for indicator in SMALL]
+    assert config["context"] == list(CONTEXT)
+    assert config["interval"] == "0 days 00:01:00"
+    assert config["parameters"] == 36_130
+    options = config["options"]
+    assert (options["bars"], options["horizon"], options["stride"], options["val_split"]) == (
+        300_000,
+        20,
+        60,
+        0.2,
+    )
+    assert config["provenance"]["torch"] == torch.__version__
+    checkpoint = load_checkpoint(folder / "checkpoints" / "best.pt", SYSTEM)
+    assert checkpoint["config"]["indicators"] == config["indicators"]
+
+
+@pytest.mark.long
+def test_without_context_nobody_does_better_than_the_blind_forecast(run_train, monkeypatch):
+    """The context is set to 0 in all samples; the readings alone hardly know the volume."""
+
+    def without_context(options):
+        data = load_for_training(options)
+        for samples in (data.training, data.validation):
+            samples.market_context.zero_()
+        return data
+
+    monkeypatch.setattr(train, "load_for_training", without_context)
+    run = run_train("--device", "cpu", "--epochs", 4)
+    summary = run.json("summary.json")
+    assert summary["best_val_bce"] > summary["optimum"]["blind_bce"] - 0.01
+    assert summary["val_right"] < 0.6
+
+
+def test_weights_of_a_run_work_elsewhere(undisturbed):
+    """The checkpoint alone, with raw readings, gives the loss that was reported: it has the normaliser."""
+    run = undisturbed(TINY)
+    content = load_checkpoint(run.folder / "checkpoints" / "best.pt")
+    names = [indicator.name for indicator in SMALL]
+    assert content["config"]["indicators"] == names
+    model = IndicatorTransformer(len(names), len(CONTEXT), SIZES[content["config"]["options"]["size"]])
+    model.load_state_dict(content["model"])
+    data = load_for_training(resolve({"bars": 3000, "stride": 8, "batch_size": 16}))
+    assert evaluate(model, data.validation)["val_bce"] == pytest.approx(
+        run.json("summary.json")["best_val_bce"], abs=1e-6
+    )
+    readings = data.training.indicator_values  # and not those of the held-out samples
+    torch.testing.assert_close(model.value_mean, readings.mean(0))
+    torch.testing.assert_close(model.value_std, readings.std(0, correction=0))
+
+
+def test_equal_seeds_give_equal_networks(run_train):
+    first, again, other = (
+        run_train(*TINY, "--max-steps", 5, "--seed", seed).last["model"] for seed in (3, 3, 4)
+    )
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert torch.equal(first["value_mean"], other["value_mean"])  # the market is the same
+    assert not torch.equal(first["identity.weight"], other["identity.weight"])
+
+
+def test_accumulated_passes_are_one_step_of_a_larger_batch(run_train):
+    """The loss and each gradient are means over samples, and no layer mixes those."""
+    words = ["--device", "cpu", "--bars", 3000, "--stride", 8, "--max-steps", 6]
+    whole = run_train(*words, "--batch-size", 32, "--out", "whole")
+    parts = run_train(*words, "--batch-size", 8, "--accumulate", 4, "--out", "parts")
+    assert "6 steps of 32 samples in 4 passes of 8" in parts.out
+    assert whole.last["step"] == parts.last["step"] == 6
+    for name, weights in whole.last["model"].items():
+        torch.testing.assert_close(weights, parts.last["model"][name], rtol=0, atol=2e-4)
+    losses = [run.json("summary.json")["train_loss"] for run in (whole, parts)]
+    assert losses[0] == pytest.approx(losses[1], abs=1e-5)
+
+
+def test_max_steps_ends_the_schedule_too(run_train):
+    run = run_train(*TINY, "--max-steps", 15)
+    assert run.last["step"] == 15
+    assert [line["step"] for line in run.metrics] == [10, 13, 15]
+    assert run.metrics[-1]["lr"] == 0
+    assert "val_bce" in run.metrics[-1]
+
+
+def test_16_bits_learn_as_well(run_train, undisturbed):
+    run = run_train(*TINY, "--precision", "bf16")
+    assert run.code == 0
+    assert "precision  bf16" in run.out
+    exact = run_train(*TINY)
+    assert run.json("summary.json")["val_bce"] == pytest.approx(
+        exact.json("summary.json")["val_bce"], abs=0.03
+    )
+    assert run.last["model"]["identity.weight"].dtype == torch.float32
+    assert not torch.equal(run.last["model"]["identity.weight"], exact.last["model"]["identity.weight"])
+
+
+def test_quick_does_everything_in_a_few_steps(run_train):
+    run = run_train("--quick", "--device", "cpu")
+    assert run.code == 0
+    assert run.last["step"] == 6
+    assert "30,000 bars" in run.out
+    assert (run.folder / "curves.png").exists()
+
+
+def test_google_brought_along_by_matplotlib(run_train):
+    """Daily bars: enough to see that reader, indicators and training go together."""
+    run = run_train("--data", "goog", "--device", "cpu", "--epochs", 2)
+    assert run.code == 0
+    assert "1,047 bars: Google, daily, sample data of Matplotlib" in run.out
+    assert "far too little to learn from" in run.out
+    assert "at best" not in run.out  # nobody knows it
+    assert run.json("config.json")["interval"] == "1 days 00:00:00"
+    assert run.json("summary.json")["optimum"] is None
+
+
+@pytest.fixture
+def folder_of_bars(tmp_path):
+    """Return a folder with a CSV and a Parquet file of different lengths, beginning at different times."""
+    folder = tmp_path / "bars of two"
+    folder.mkdir()
+    tables = [generate_market(count, seed).bars.table for seed, count in ((1, 2400), (2, 3000))]
+    tables[1].index += pandas.Timedelta(hours=3)
+    tables[0].to_csv(folder / "ONE.csv")
+    tables[1].reset_index().to_parquet(folder / "TWO.parquet")
+    (folder / "notes.txt").write_text("left alone")
+    return folder
+
+
+def test_a_folder_of_bars(run_train, folder_of_bars):
+    words = ["--data", folder_of_bars, "--stride", 10, "--batch-size", 16, "--epochs", 2, "--device", "cpu"]
+    run = run_train(*words)
+    assert run.code == 0
+    assert "5,400 bars: " in run.out
+    assert "ONE.csv, every 1 minute" in run.out and "TWO.parquet, every 1 minute" in run.out
+    assert "at best" not in run.out
+    assert run.json("config.json")["options"]["data_name"] == "folder"
+    assert run.json("summary.json")["val_bce"] < 0.8
+    assert (run.folder / "curves.png").exists()
+
+
+@pytest.mark.long
+def test_the_network_of_the_guide_takes_a_step(run_train):
+    words = "--size origin --bars 3000 --stride 60 --val-split 0.05 --batch-size 2 --max-steps 1 --device cpu"
+    run = run_train(*words.split())
+    assert run.code == 0
+    assert "origin: 4,894,082 parameters, 111 indicators" in run.out
+    assert "AdamW, lr 0.0001 (cosine)" in run.out
+    config = run.json("config.json")
+    assert config["indicators"] == [indicator.name for indicator in INDICATORS]
+    assert config["options"]["epochs"] == 50
+    assert run.last["model"]["identity.weight"].shape == (111, 256)
+
+
+@pytest.mark.parametrize("broken", ["learn", "samples"])
+def test_out_of_memory_names_the_flags(run_train, monkeypatch, tmp_path, broken):
+    if broken == "learn":
+        monkeypatch.setattr(train.IndicatorSelection, "learn", lambda task, batch: torch.empty(1 << 60))
+    else:
+        monkeypatch.setattr(train, "IndicatorTransformer", lambda *arguments: torch.empty(1 << 60))
+    run = run_train(*TINY)
+    assert run.code == 1
+    assert run.err == "error: out of memory; lower --batch-size (it is 16) or --size (it is small)\n"
+    assert (list(tmp_path.iterdir()) == []) == (broken == "samples")  # before the first step
+
+
+def test_readings_that_are_not_numbers_stop_the_run(run_train, monkeypatch):
+    """Bars are checked; should a reading be NaN even so, nothing is learned from it."""
+
+    def with_nan(options):
+        data = load_for_training(options)
+        data.training.indicator_values[5, 3] = torch.nan
+        return data
+
+    monkeypatch.setattr(train, "load_for_training", with_nan)
+    run = run_train(*TINY)
+    assert run.code == 1
+    assert run.err.startswith("error: the loss became nan at step 1; no checkpoint was written yet; ")
+
+
+@pytest.mark.long
+def test_a_compiled_run(run_train):
+    run = run_train(*TINY, "--compile")
+    assert run.code == 0
+    assert "compiled by" in run.json("config.json")["compile"]
+    exact = run_train(*TINY)
+    assert run.json("summary.json")["val_bce"] == pytest.approx(
+        exact.json("summary.json")["val_bce"], abs=1e-3
+    )
+
+
+# ---- Worker processes ----
+
+
+def test_a_worker_brings_the_same_batches():
+    typed = {"device": "cpu", "bars": 3000, "stride": 8, "batch_size": 16, "accumulate": 2, "seed": 5}
+    alone, with_worker = (train.prepare({**typed, "workers": workers}) for workers in (0, 1))
+    for first, second in zip(alone.batches(2, 3), with_worker.batches(2, 3), strict=True):
+        assert [column.shape for column in first] == [(32, 24), (32, 10), (32, 24)]
+        assert all(torch.equal(*pair) for pair in zip(first, second, strict=True))
+
+
+@pytest.mark.long
+def test_workers_train_the_same_network(run_train):
+    none, two = (run_train(*TINY, "--workers", count, "--out", f"run{count}") for count in (0, 2))
+    weights = [run.last["model"] for run in (none, two)]
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
