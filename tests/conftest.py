@@ -1,10 +1,15 @@
-"""What several folders of tests need: the built site, a static server, a browser."""
+"""What several folders of tests need: the built site, a static server, a browser, what is made only once."""
 
+import fcntl
 import functools
 import http.server
 import os
+import shutil
+import subprocess
+import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -29,8 +34,53 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
         """Print nothing."""
 
 
+@contextmanager
+def static_server() -> Iterator[tuple[Path, int]]:
+    """Serve a new folder until the end of the block. Yields the folder and the port."""
+    with tempfile.TemporaryDirectory(prefix="mps-handbook-www-") as folder:
+        handler = functools.partial(QuietHandler, directory=folder)
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            yield Path(folder), server.server_port
+            server.shutdown()
+
+
+SERVER = pytest.StashKey()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node) -> None:
+    """Where several processes test, let the one that controls them serve the site: it outlives the others."""
+    stash = node.config.stash
+    if SERVER not in stash:
+        server = static_server()
+        stash[SERVER] = server.__enter__()
+        node.config.add_cleanup(functools.partial(server.__exit__, None, None, None))
+    folder, port = stash[SERVER]
+    node.workerinput |= {"served_folder": str(folder), "served_port": port}
+
+
 @pytest.fixture(scope="session")
-def served_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+def shared_folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a temporary folder that all processes of this test run have in common."""
+    folder = tmp_path_factory.getbasetemp()
+    return folder.parent if hasattr(request.config, "workerinput") else folder
+
+
+def made_once(folder: Path, make: Callable[[Path], None]) -> Path:
+    """Return `folder`, which the first process that asks makes while others wait. They repeat what failed."""
+    finished = folder.with_name(f"{folder.name}.finished")
+    with folder.with_name(f"{folder.name}.lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not finished.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            make(folder)
+            finished.touch()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def served_site(request: pytest.FixtureRequest) -> Iterator[tuple[Path, str]]:
     """Build both languages once, strictly, for the address at which they are then served.
 
     The address has a sub-path, as on GitHub Pages, and is the one that the site was built for: the theme's
@@ -38,14 +88,36 @@ def served_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path
     """
     from tools.build_site import build
 
-    document_root = tmp_path_factory.mktemp("www")
-    handler = functools.partial(QuietHandler, directory=str(document_root))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        address = f"http://127.0.0.1:{server.server_port}/handbook/"
-        build(document_root / "handbook", strict=True, site_url=address)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield document_root / "handbook", address
-        server.shutdown()
+    def site(root: Path, port: int) -> tuple[Path, str]:
+        address = f"http://127.0.0.1:{port}/handbook/"
+        return made_once(root / "handbook", functools.partial(build, strict=True, site_url=address)), address
+
+    given = getattr(request.config, "workerinput", None)
+    if given:
+        yield site(Path(given["served_folder"]), given["served_port"])
+    else:
+        with static_server() as (root, port):
+            yield site(root, port)
+
+
+@pytest.fixture(scope="session")
+def default_training(shared_folder: Path) -> tuple[str, Path]:
+    """Train the CIFAR example without any option, as newcomers do; return what it printed and its folder."""
+    from tools.working_copy import environment, working_copy
+
+    def train(folder: Path) -> None:
+        with working_copy(ROOT) as copy:
+            command = ["python", "examples/cifar_optimizers/train.py"]
+            done = subprocess.run(
+                command, cwd=copy, env=environment(), capture_output=True, text=True, check=False
+            )
+            assert done.returncode == 0, done.stderr
+            (run,) = (copy / "runs" / "cifar_optimizers").iterdir()
+            shutil.copytree(run, folder / "run")
+        (folder / "printed.txt").write_text(done.stdout, encoding="utf-8")
+
+    folder = made_once(shared_folder / "default_training", train)
+    return (folder / "printed.txt").read_text(encoding="utf-8"), folder / "run"
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,3 +44,16 @@ def branches(text: str) -> list[str]:
     """Return the lines that could skip or excuse a command, so that exit code 0 would not mean: all ran."""
     risky = re.compile(r"^\s*(if|case|exit|return|while|until)\b|\|\||&&|&\s*$|\bset \+e\b")
     return [line for line in text.splitlines() if risky.search(line) and not line.lstrip().startswith("#")]
+
+
+def without(text: str, commands: list[list[str]]) -> str:
+    """Return a script without the commands that are, word for word, one of `commands`."""
+    kept = []
+    for line in re.findall(r"(?:.*\\\n)*.*\n?", text):
+        try:
+            words = shlex.split(line.replace("\\\n", " "), comments=True)
+        except ValueError:  # a quotation that ends on a later line
+            words = []
+        if words not in commands:
+            kept.append(line)
+    return "".join(kept)

@@ -139,6 +139,13 @@ def save_often(monkeypatch):
     monkeypatch.setattr(training_loop, "SAVE_SHARE", float("inf"))
 
 
+@pytest.fixture
+def without_curves(system, monkeypatch):
+    """Let runs in this process draw nothing at their end: in the shortest, that takes half of the time."""
+    report = importlib.import_module(f"examples.{system.SYSTEM}.report")
+    monkeypatch.setattr(report, "draw_curves", lambda *arguments: None)
+
+
 @pytest.fixture(scope="session")
 def outcomes_so_far():
     """Return the runs that nothing disturbed, by system and options."""

@@ -14,6 +14,8 @@ from examples.cifar_optimizers.optimizers import OPTIMIZERS
 from snippets import checkpoints, resume
 from snippets.run_folder import RunFolder
 
+pytestmark = pytest.mark.usefixtures("without_curves")
+
 SCRIPT = Path(train.__file__)
 TINY = shlex.split(
     "--device cpu --data synthetic --image-size 8 --width 2 --data-fraction 0.1 --batch-size 50 --epochs 3"

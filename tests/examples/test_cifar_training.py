@@ -25,26 +25,16 @@ TINY = shlex.split(
 )
 
 
-@pytest.fixture(scope="module")
-def default_run(tmp_path_factory, one_thread):
-    """Run the script without any option, as a newcomer does."""
-    folder = tmp_path_factory.mktemp("default")
-    command = [sys.executable, str(SCRIPT)]
-    done = subprocess.run(command, cwd=folder, env=one_thread, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout, next((folder / "runs" / "cifar_optimizers").iterdir())
-
-
-def test_the_default_run_learns_the_digits(default_run):
-    _, folder = default_run
+def test_the_default_run_learns_the_digits(default_training):
+    _, folder = default_training
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["test_accuracy"] >= 0.97
     assert summary["seconds"] < 60
     assert summary["steps"] == 220
 
 
-def test_the_default_run_says_what_it_does(default_run):
-    out, folder = default_run
+def test_the_default_run_says_what_it_does(default_training):
+    out, folder = default_training
     lines = out.splitlines()
     starts = ["network", "versions", "device", "precision", "data", "", "recipe", "run", "epoch"]
     assert [line.split(" ")[0] for line in lines[:9]] == starts
@@ -62,8 +52,8 @@ def test_the_default_run_says_what_it_does(default_run):
     assert (folder / "train.log").read_text() == out
 
 
-def test_the_run_folder_is_complete(default_run):
-    _, folder = default_run
+def test_the_run_folder_is_complete(default_training):
+    _, folder = default_training
     files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     names = "config.json metrics.jsonl heartbeat.json curves.png summary.json train.log"
     if len(files) > 8:  # the run was slow enough for a second save
@@ -84,9 +74,9 @@ def test_the_run_folder_is_complete(default_run):
     assert (folder / "curves.png").read_bytes()[:4] == b"\x89PNG"
 
 
-def test_weights_of_a_run_work_elsewhere(default_run):
+def test_weights_of_a_run_work_elsewhere(default_training):
     """The saved network alone gives the accuracy that the run reported."""
-    _, folder = default_run
+    _, folder = default_training
     content = load_checkpoint(folder / "checkpoints" / "best.pt")
     model = ResNet18(10, content["config"]["options"]["width"])
     model.load_state_dict(content["model"])

@@ -16,6 +16,8 @@ import torch
 from examples.cifar_optimizers import train
 from snippets import checkpoints
 
+pytestmark = pytest.mark.usefixtures("without_curves")
+
 SCRIPT = Path(train.__file__)
 TINY = shlex.split(
     "--device cpu --data synthetic --image-size 8 --width 2 --data-fraction 0.1 --batch-size 50 --epochs 3"

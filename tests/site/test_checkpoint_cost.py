@@ -1,6 +1,5 @@
 """The table of what checkpoints cost says what was measured."""
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,13 +12,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def render():
-    sys.path.insert(0, str(ROOT / "docs" / "hooks"))
-    try:
-        import checkpoint_cost
-    finally:
-        sys.path.pop(0)
-    return checkpoint_cost.render
+def render(import_hook):
+    return import_hook("checkpoint_cost").render
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

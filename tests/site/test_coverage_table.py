@@ -1,7 +1,6 @@
 """The list of what the sources name is complete, and every place that it names exists in both languages."""
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,13 +15,8 @@ HEADING = re.compile(r"^#+ .*\{ #([a-z0-9-]+) \}$", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
-def table():
-    sys.path.insert(0, str(ROOT / "docs" / "hooks"))
-    try:
-        import coverage_table
-    finally:
-        sys.path.pop(0)
-    return coverage_table
+def table(import_hook):
+    return import_hook("coverage_table")
 
 
 def anchors(page):

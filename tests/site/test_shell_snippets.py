@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.shell_snippets import FOLDER, branches, run_mark
+from tools.record_output import machine_traits, read_index
+from tools.shell_snippets import FOLDER, branches, run_mark, without
 from tools.working_copy import environment, working_copy
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,15 +37,22 @@ def case(path):
     return pytest.param(path, id=path.stem, marks=[pytest.mark.long] if run_mark(path).long else [])
 
 
+@pytest.fixture(scope="module")
+def run_elsewhere():
+    """Return the commands that test_recorded_output.py runs on this machine; it also reads their output."""
+    traits = machine_traits()
+    entries = (entry for entry in read_index(ROOT) if traits.issuperset(entry.get("needs", [])))
+    return [entry["command"] for entry in entries if not entry.get("before") and not entry.get("exit_code")]
+
+
 @pytest.mark.timeout(660)
 @pytest.mark.parametrize("path", [case(path) for path in RUNNABLE])
-def test_commands_run(path):
-    assert not branches(path.read_text(encoding="utf-8")), (
-        "every line of a file that is marked `run` must run"
-    )
+def test_commands_run(path, run_elsewhere):
+    script = path.read_text(encoding="utf-8")
+    assert not branches(script), "every line of a file that is marked `run` must run"
     with working_copy(ROOT) as folder:
         done = subprocess.run(
-            [shutil.which("bash"), "-eu", "-o", "pipefail", path],
+            [shutil.which("bash"), "-eu", "-o", "pipefail", "-c", without(script, run_elsewhere), path],
             cwd=folder,
             env=environment(),
             capture_output=True,
@@ -100,3 +108,29 @@ def test_branches_are_found(line):
 
 def test_branches_leave_plain_commands_alone():
     assert branches('python train.py --a "x" > log 2>&1\ncat log | tail -n 2\nA=1 python b.py\n') == []
+
+
+RECORDED = [["python", "a.py", "two words"], ["python", "-m", "b"]]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['python a.py "two words"', "  python -m b  # why", "python \\\n  -m b", "python a.py two\\ words"],
+)
+def test_recorded_commands_are_left_out(line):
+    assert without(f"x\n{line}\ny\n", RECORDED) == "x\ny\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "python a.py two words",
+        "python -m b > b.txt",
+        "A=1 python -m b",
+        "python -m b c",
+        "# python -m b",
+        'echo "a',
+    ],
+)
+def test_other_commands_stay(line):
+    assert without(f"x\n{line}\ny\n", RECORDED) == f"x\n{line}\ny\n"

@@ -1,6 +1,5 @@
 """The table of PyTorch's tests on the simulated device says what was counted, and the goal is met."""
 
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -12,13 +11,8 @@ DATA = yaml.safe_load((ROOT / "docs" / "data" / "results" / "simulated_mps.yaml"
 
 
 @pytest.fixture(scope="module")
-def hook():
-    sys.path.insert(0, str(ROOT / "docs" / "hooks"))
-    try:
-        import simulated_mps_tests
-    finally:
-        sys.path.remove(str(ROOT / "docs" / "hooks"))
-    return simulated_mps_tests
+def hook(import_hook):
+    return import_hook("simulated_mps_tests")
 
 
 def test_the_goal_is_met():
