@@ -11,9 +11,14 @@ from results_table import load, table
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "results"
 
+WITH_CONVOLUTIONS = ("cifar_optimizers",)  # the systems that TF32 in convolutions says something about
 BENCHMARKS = {  # table: its file
     "benchmark-cifar-digits": "benchmark_cifar_digits_h200.json",
     "benchmark-cifar-large": "benchmark_cifar_large_h200.json",
+    "benchmark-indicator-small": "benchmark_indicator_small_h200.json",
+    "benchmark-indicator-origin": "benchmark_indicator_origin_h200.json",
+    "benchmark-indicator-medium": "benchmark_indicator_medium_h200.json",
+    "benchmark-indicator-large": "benchmark_indicator_large_h200.json",
 }
 
 TEXT: dict[str, dict[str, Any]] = {
@@ -137,7 +142,7 @@ def provenance_line(content: dict[str, Any], file: str, text: dict[str, Any]) ->
         python=source["python"],
         date=source["started_at"][:10],
         **content["plan"],
-        tf32=text["tf32"] if facts["tf32_convolutions"] else "",
+        tf32=text["tf32"] if facts["tf32_convolutions"] and content["system"] in WITH_CONVOLUTIONS else "",
         command=source["command"],
         file=file,
     )

@@ -11,6 +11,7 @@ import checkpoint_cost
 import coverage_table
 import environment_variables
 import glossary_table
+import indicator_batches
 import indicator_features
 import memory_tables
 import operator_tables
@@ -31,6 +32,7 @@ TABLES = {
     "coverage": coverage_table.render,
     "coverage-scripts": coverage_table.render_scripts,
     "glossary": glossary_table.render,
+    "indicator-batches": indicator_batches.render,
     "indicator-features": indicator_features.render,
     "releases": version_picker.render_releases,
     "simulated-mps-speed": simulated_mps_tests.render_speed,

@@ -1,25 +1,15 @@
 """The table of how long indicators take says what was measured, and that the work is linear."""
 
-import sys
-from pathlib import Path
-
 import pytest
 import yaml
 
 from examples.indicator_transformer.indicators import INDICATORS
 from tools.measure_indicator_features import DATA, fitted_exponent
 
-ROOT = Path(__file__).resolve().parents[2]
-
 
 @pytest.fixture
-def tables():
-    sys.path.insert(0, str(ROOT / "docs" / "hooks"))
-    try:
-        import data_tables
-    finally:
-        sys.path.pop(0)
-    return data_tables
+def tables(import_hook):
+    return import_hook("data_tables")
 
 
 @pytest.fixture
