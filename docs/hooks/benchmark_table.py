@@ -15,16 +15,13 @@ WITH_CONVOLUTIONS = ("cifar_optimizers",)  # the systems that TF32 in convolutio
 BENCHMARKS = {  # table: its file
     "benchmark-cifar-digits": "benchmark_cifar_digits_h200.json",
     "benchmark-cifar-large": "benchmark_cifar_large_h200.json",
-    "benchmark-indicator-small": "benchmark_indicator_small_h200.json",
     "benchmark-indicator-origin": "benchmark_indicator_origin_h200.json",
-    "benchmark-indicator-medium": "benchmark_indicator_medium_h200.json",
-    "benchmark-indicator-large": "benchmark_indicator_large_h200.json",
 }
 
 TEXT: dict[str, dict[str, Any]] = {
     "en": {
         "levels": (
-            "Level | ms per step | 10 % to 90 % | Samples per s | Speed-up | Start, s | Memory, MB | Loss"
+            "Level | ms per step | 10% to 90% | Samples per s | Speed-up | Start, s | Memory, MB | Loss"
         ),
         "times": "{low} to {high}",
         "missing": "not available",
@@ -37,11 +34,11 @@ TEXT: dict[str, dict[str, Any]] = {
         "tf32": " Float32 convolutions on the GPU computed in TF32, as PyTorch lets them by default.",
         "overhead": (
             "Device | Training | Compared with | Simple loop, s per epoch | The handbook's loop, s | Ratio | "
-            "10 % to 90 %"
+            "10% to 90%"
         ),
         "bare": "bare loop, counts no accuracy",
         "steps": "the same steps",
-        "waiting": "Before the clock is read | ms | 10 % to 90 % | TFLOPS that would follow",
+        "waiting": "Before the clock is read | ms | 10% to 90% | TFLOPS that would follow",
         "yes": "waits for the GPU",
         "no": "does not wait",
         "product": (

@@ -11,8 +11,8 @@ import checkpoint_cost
 import coverage_table
 import environment_variables
 import glossary_table
-import indicator_batches
 import indicator_features
+import indicator_speed
 import memory_tables
 import operator_tables
 import published_speeds
@@ -32,8 +32,9 @@ TABLES = {
     "coverage": coverage_table.render,
     "coverage-scripts": coverage_table.render_scripts,
     "glossary": glossary_table.render,
-    "indicator-batches": indicator_batches.render,
+    "indicator-batches": indicator_speed.batches,
     "indicator-features": indicator_features.render,
+    "indicator-sizes": indicator_speed.sizes,
     "releases": version_picker.render_releases,
     "simulated-mps-speed": simulated_mps_tests.render_speed,
     "simulated-mps-tests": simulated_mps_tests.render,

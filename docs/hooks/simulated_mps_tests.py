@@ -20,7 +20,7 @@ TEXT = {
         "step": "batch size {batch_size}, width {width}",
         "spread": "{median} ({low} to {high})",
         "timed": "{machine}; PyTorch {torch}, Python {python}; {date}. Made by `{command}`. "
-        "Medians with the 10 % and 90 % quantiles; steps on both devices alternate.",
+        "Medians with the 10% and 90% quantiles; steps on both devices alternate.",
     },
     "zh": {
         "head": ["测试", "通过", "失败", "通过的比例", "不计入：需要 Metal", "不计入：其他原因"],
@@ -35,7 +35,7 @@ TEXT = {
         "step": "批大小 {batch_size}，宽度 {width}",
         "spread": "{median}（{low} 到 {high}）",
         "timed": "{machine}；PyTorch {torch}，Python {python}；{date}。由 `{command}` 生成。"
-        "中位数与 10 %、90 % 分位数；两种设备上的步交替进行。",
+        "中位数与 10%、90% 分位数；两种设备上的步交替进行。",
     },
 }
 

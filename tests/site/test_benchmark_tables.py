@@ -16,10 +16,7 @@ FILES = sorted(RESULTS.glob("benchmark_*.json"))
 NAMES = [
     "benchmark-cifar-digits",
     "benchmark-cifar-large",
-    "benchmark-indicator-small",
     "benchmark-indicator-origin",
-    "benchmark-indicator-medium",
-    "benchmark-indicator-large",
     "benchmark-loop-overhead",
     "benchmark-loop-saving",
     "benchmark-waiting",
@@ -36,8 +33,10 @@ def content(request):
     return json.loads(request.param.read_text(encoding="utf-8"))
 
 
-def test_every_stored_benchmark_is_shown(tables):
-    assert {path.name for path in FILES} == set(tables.BENCHMARKS.values())
+def test_every_stored_benchmark_is_shown(tables, import_hook):
+    sizes = import_hook("indicator_speed")
+    in_one_table = {sizes.FILE.format(size=size) for size in sizes.SIZES}
+    assert {path.name for path in FILES} == {*tables.BENCHMARKS.values(), *in_one_table}
     assert set(NAMES) == {*tables.BENCHMARKS, *tables.OTHERS}
 
 
@@ -125,18 +124,3 @@ def test_the_arithmetic_on_the_page():
     saved = plain["median_s"] - compiled["median_s"]
     extra = compiled["start_s"] - plain["start_s"]
     assert (round(extra), round(1e3 * saved, 1), round(extra / saved, -3)) == (43, 1.9, 23_000)
-
-
-def test_the_factors_by_size_on_the_page():
-    """The page names the speed-up of the best level of each size of the indicator transformer."""
-    factors, compiled = {}, {}
-    for size in ("small", "origin", "medium", "large"):
-        rows = json.loads((RESULTS / f"benchmark_indicator_{size}_h200.json").read_text(encoding="utf-8"))["rows"]
-        speed_ups = {row["level"]: row["speed_up"] for row in rows}
-        factors[size] = max(speed_ups.values())
-        compiled[size] = speed_ups["cuda+bf16+compile"] / speed_ups["cuda"]
-    assert f"{factors.pop('small'):.1f}" == "1.6"
-    assert [f"{factor:.0f}" for factor in factors.values()] == ["27", "59", "131"]
-    assert compiled["large"] > 1.5 and max(compiled[size] for size in ("small", "origin", "medium")) < 1.05
-    page = (ROOT / "docs" / "en" / "examples" / "indicator-transformer" / "index.md").read_text(encoding="utf-8")
-    assert "1.6, 27, 59 and 131 times" in page

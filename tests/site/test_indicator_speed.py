@@ -1,0 +1,96 @@
+"""The tables of the indicator transformer's speed show what was measured, and the page says no more."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+
+from examples.indicator_transformer.context_features import CONTEXT
+from examples.indicator_transformer.indicators import INDICATORS, SMALL
+from examples.indicator_transformer.model import SIZES, IndicatorTransformer
+from tools.measure_indicator_batches import DATA, WAYS
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "en" / "examples" / "indicator-transformer" / "index.md"
+
+
+@pytest.fixture
+def table(import_hook):
+    return import_hook("indicator_speed")
+
+
+@pytest.fixture(scope="module")
+def entries():
+    return {entry["device"]: entry for entry in yaml.safe_load(DATA.read_text(encoding="utf-8"))}
+
+
+@pytest.fixture(scope="module")
+def on_the_gpu(entries):
+    return {(row["batch_size"], row["way"]): row for row in entries["cuda"]["rows"]}
+
+
+def test_each_device_has_a_table_and_a_way_it_lacks_has_no_column(table, entries):
+    gpu, cpu = (part.splitlines() for part in table.batches("en").split("\n\n| Batch size"))
+    assert gpu[2] == "| 16 | 13.6 | 17.5 | 17.7 | 7.65 | 1,175 | 2,092 |"
+    assert entries["cuda"]["command"] in gpu[-1] and "CUDA graphs" in gpu[0]
+    assert cpu[2].startswith("| 16 | 640 |") and "CUDA graphs" not in cpu[0]
+    assert cpu[-1].startswith("2 x86-64 CPU cores") and entries["cpu"]["command"] in cpu[-1]
+
+
+def test_sizes_are_those_of_the_networks(table):
+    for size, (parameters, batch_size) in table.SIZES.items():
+        indicators = SMALL if size == "small" else INDICATORS
+        with torch.device("meta"):  # counts without allocating
+            network = IndicatorTransformer(len(indicators), len(CONTEXT), SIZES[size])
+        assert sum(weight.numel() for weight in network.parameters()) == parameters
+        content = json.loads((DATA.parent / table.FILE.format(size=size)).read_text(encoding="utf-8"))
+        assert {row["samples_per_step"] for row in content["rows"]} == {batch_size}
+
+
+def test_sizes(table):
+    lines = table.sizes("en").splitlines()
+    assert lines[2] == "| `small` | 36,130 | 64 | 11.8 | 7.57 | 9.45 | 8.05 | 1.6 |"
+    assert lines[5] == "| `large` | 152,558,978 | 16 | 3,204 | 47.8 | 35.3 | 24.5 | 131 |"
+    assert "factors from 1.6 to 131" in PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["batches", "sizes"])
+def test_languages_agree(table, name, assert_same_shape_and_figures):
+    for english, chinese in zip(*(getattr(table, name)(code).split("\n\n") for code in ("en", "zh")), strict=True):
+        if english.startswith("|"):
+            assert_same_shape_and_figures(english, chinese)
+
+
+def test_the_hook_shows_every_way_that_is_measured(table):
+    assert tuple(WAYS) == table.WAYS
+
+
+def test_speeds_follow_from_the_times(entries):
+    for entry in entries.values():
+        for row in entry["rows"]:
+            assert row["samples_per_s"] == pytest.approx(1e3 * row["batch_size"] / row["step_ms"], rel=3e-3)
+            assert row["low_ms"] <= row["step_ms"] <= row["high_ms"]
+
+
+def test_the_page_says_what_was_measured(on_the_gpu):
+    def ratio(slow, fast):
+        return on_the_gpu[slow]["step_ms"] / on_the_gpu[fast]["step_ms"]
+
+    graphs = "bf16+compile+graphs"
+    assert f"{ratio((128, 'fp32'), (16, 'fp32')):.2f}" == "1.35"
+    assert f"{ratio((512, 'fp32'), (512, 'bf16')):.1f}" == "2.7"
+    assert f"{ratio((16, 'fp32'), (16, graphs)):.1f}" == "1.8"
+    assert f"{ratio((256, 'fp32'), (256, graphs)):.1f}" == "5.0"
+    starts = [row["first_step_s"] for (_, way), row in on_the_gpu.items() if way == graphs]
+    assert (round(min(starts)), round(max(starts))) == (12, 16)
+    page = PAGE.read_text(encoding="utf-8")
+    for text in ("1.35 times as long", "2.7 times as fast", "1.8 times as fast", "5.0 times", "12 to 16 s"):
+        assert text in page
+
+
+def test_a_cpu_with_bf16_in_hardware_is_faster_with_it_and_slower_compiled(entries):
+    rows = {(row["batch_size"], row["way"]): row["step_ms"] for row in entries["cpu"]["rows"]}
+    for size in (16, 32, 64):
+        assert 1.7 < rows[size, "fp32"] / rows[size, "bf16"] < 2.3
+        assert rows[size, "bf16+compile"] > rows[size, "bf16"]
