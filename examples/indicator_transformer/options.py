@@ -44,7 +44,7 @@ class Options(TrainingOptions):
     horizon: int = 20  # bars that decide how useful an indicator was
     stride: int  # bars between samples
     val_split: float = 0.2  # share of the samples, the latest ones
-    max_missing: float = 0.01  # share of the bars of a day
+    max_missing: float = 0.01  # share of the bars of a file
 
     MAY_CHANGE = TrainingOptions.MAY_CHANGE | {"max_missing"}
 
@@ -72,7 +72,7 @@ def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
     add("--horizon", type=whole_number(1, 10_000), help="bars ahead that labels look; 20")
     add("--stride", type=whole_number(1, 10**6), help="bars from sample to sample; 60, goog: 1")
     add("--val-split", type=number(0, 1, above=True, below=True), help="share held out, the latest; 0.2")
-    add("--max-missing", type=number(0, 1), help="share of a day's bars that may be missing; 0.01")
+    add("--max-missing", type=number(0, 1), help="share of a file's bars that may be missing; 0.01")
     return typed_options(parser, argv)
 
 
