@@ -1,5 +1,6 @@
 """Errors that end a program with one line: what is wrong, with the value, and what to do."""
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -20,13 +21,25 @@ class RunError(Exception):
 def exit_with_one_line(main: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None = None) -> int:
     """Call `main(argv)` and return its exit code; print a `UsageError` or `RunError` as one line.
 
-    Every other exception keeps its traceback: it is a defect of the program, not of its user.
+    A file that cannot be read or written gets a line, too. Every other exception keeps its traceback: it is a
+    defect of the program, not of its user.
     """
     try:
-        return main(argv)
+        code = main(argv)
+        sys.stdout.flush()
+        return code
     except (UsageError, RunError) as error:
         print("error:", " ".join(str(error).split()), file=sys.stderr)
         return error.exit_code
+    except BrokenPipeError:
+        # A reader such as `head` has gone. Python flushes once more at the end, into nothing then.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    except OSError as error:
+        if error.filename is None:
+            raise
+        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
+        return RunError.exit_code
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 128 + signal.SIGINT

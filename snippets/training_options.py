@@ -71,11 +71,9 @@ def typed_options(parser: argparse.ArgumentParser, argv: list[str] | None) -> di
 
 
 def same_run(options: TrainingOptions, config: dict[str, Any]) -> bool:
-    """Return whether the run with `config` was given the options that decide its result."""
-    saved = config.get("options")
-    return isinstance(saved, dict) and all(
-        saved.get(name) == value for name, value in options.decisive().items()
-    )
+    """Return whether the run with `config` was given the same data and options that decide its result."""
+    saved, wanted = config.get("options"), options.decisive() | {"data": options.data}
+    return isinstance(saved, dict) and all(saved.get(name) == value for name, value in wanted.items())
 
 
 def options_to_continue(

@@ -10,10 +10,8 @@ from typing import Any, Protocol
 from tqdm import tqdm
 
 from snippets.checkpoints import load_checkpoint, load_newest
-from snippets.data_loading import is_worker_death, worker_death
-from snippets.errors import RunError, UsageError
-from snippets.memory import is_out_of_memory
-from snippets.missing_operators import missing_operator
+from snippets.device_failures import explained_failures
+from snippets.errors import UsageError
 from snippets.provenance import provenance
 from snippets.resume import RunChoice, choose_run
 from snippets.run_folder import RunFolder, new_folder
@@ -135,18 +133,10 @@ def run_program(program: Program, argv: Sequence[str] | None) -> int:
         if choice.finished:
             print(f"{choice.folder} is finished; see {choice.folder / 'summary.json'}")
             return 0
-        try:
+        with explained_failures(f"lower {what_to_lower(program, options)}"):
             training = open_run(program, choice, options)
             with training.run:
                 return run_to_end(training, stop)
-        except (RuntimeError, MemoryError) as error:
-            if is_worker_death(error):
-                raise worker_death(error) from None
-            if explained := missing_operator(error):
-                raise explained from None
-            if not is_out_of_memory(error):
-                raise
-            raise RunError(f"out of memory; lower {what_to_lower(program, options)}") from error
 
 
 def what_to_lower(program: Program, options: TrainingOptions) -> str:

@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from examples.benchmarking.options import whole_numbers
 from examples.benchmarking.steps import Plan, time_steps
 from examples.indicator_transformer.train import prepare, read_command_line
 from snippets.device import pick_device
@@ -92,7 +93,7 @@ def measure(
             try:
                 found = measure_way(flags, way, plan)
             except RuntimeError as error:
-                found = {"reason": str(error).splitlines()[0][:200]}
+                found = {"reason": str(error).partition("\n")[0][:200]}
             print(f"{size:5d} {way:20} {found}", flush=True)
             rows.append({"batch_size": size, "way": way} | found)
     return rows
@@ -102,16 +103,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Measure on the wanted device and store the result; return the exit code. Raises UsageError."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "mps", "cuda"))
-    parser.add_argument("--batch-sizes", default=BATCH_SIZES)
+    parser.add_argument("--batch-sizes", default=BATCH_SIZES, type=lambda text: whole_numbers(text, 1, 10**6))
     parser.add_argument("--steps", type=int, default=Plan.readings)
     parser.add_argument("--warm-up", type=int, default=Plan.warm_up)
     parser.add_argument("--file", type=Path, default=DATA)
     options, words = parser.parse_known_args(argv)
     device, _ = pick_device(options.device)
     words = words or ["--size", "origin", "--bars", "120000"]
-    sizes = [int(size) for size in options.batch_sizes.split(",")]
     entry = new_entry("tools.measure_indicator_batches", device) | {"training": shlex.join(words)}
-    entry["rows"] = measure(device, sizes, words, Plan(options.warm_up, options.steps))
+    entry["rows"] = measure(device, options.batch_sizes, words, Plan(options.warm_up, options.steps))
     store(entry, options.file, _HEADER, same=("device", "machine"))
     return 0
 

@@ -7,6 +7,7 @@ from examples.cifar_optimizers.digits import load_digits
 from examples.cifar_optimizers.image_data import ImageData
 from examples.cifar_optimizers.synthetic import make_synthetic
 from snippets.errors import UsageError
+from snippets.user_paths import expanded
 
 NAMES = ("digits", "synthetic", *CIFAR)
 DATA_ROOT = Path("data")  # where `--data cifar10` looks, and where `--download` puts it
@@ -18,7 +19,7 @@ def find_data(text: str) -> tuple[str, Path | None]:
         return text, DATA_ROOT / CIFAR[text].folder
     if text in NAMES:
         return text, None
-    folder = Path(text).expanduser()
+    folder = expanded(text)
     if not folder.is_dir():
         raise UsageError(f"--data {text}: neither one of {', '.join(NAMES)} nor an existing folder")
     return find_cifar(folder)

@@ -2,19 +2,19 @@
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 import numpy
 import torch
 
 from examples.indicator_transformer.bars import Bars, load_goog, read_folder
-from examples.indicator_transformer.generated_bars import generate_market
+from examples.indicator_transformer.generated_bars import BLOCK, GeneratedMarket, generate_market
 from examples.indicator_transformer.indicators import INDICATORS, SMALL
 from examples.indicator_transformer.options import Options
 from examples.indicator_transformer.samples import Samples, joined, make_samples, split_by_time
 from examples.indicator_transformer.usefulness import Optimum, known_optimum
 from snippets.errors import UsageError
+from snippets.user_paths import expanded
 
 INDICATOR_SETS = {len(indicators): indicators for indicators in (SMALL, INDICATORS)}
 
@@ -48,7 +48,7 @@ def load_bars(options: Options) -> list[Bars]:
     """Return the bars of each symbol that `--data` means, except generated ones. Raises UsageError."""
     if options.data_name == "goog":
         return [load_goog()]
-    return read_folder(Path(options.data).expanduser(), max_missing=options.max_missing)
+    return read_folder(expanded(options.data), max_missing=options.max_missing)
 
 
 def crc32_of(all_bars: Sequence[Bars]) -> int:
@@ -65,7 +65,7 @@ def load_for_training(options: Options) -> MarketData:
     """Return the samples of a run, split by time. Raises UsageError."""
     market = generate_market(options.bars) if options.data_name == "bars" else None
     if market is not None:
-        chance = torch.from_numpy(market.chance_of_rise(options.horizon))  # refuses what nobody knows
+        market.chance_of_rise(options.horizon)  # refuses what nobody knows, before the work
     all_bars = load_bars(options) if market is None else [market.bars]
     indicators = INDICATOR_SETS[options.indicators]
     parts = [make_samples(bars, indicators, options.horizon, options.stride) for bars in all_bars]
@@ -80,16 +80,29 @@ def load_for_training(options: Options) -> MarketData:
         files_crc32=crc32_of(all_bars) if market is None else 0,
     )
     if market is not None:
-        data.optimum = known_optimum(data.validation.calls, chance[data.validation.bar].unsqueeze(1))
+        data.optimum = optimum_on(market, data.validation, options.horizon)
     check_batch(options, len(data.training))
     return data
 
 
 # --8<-- [end:load_for_training]
+def optimum_on(market: GeneratedMarket, samples: Samples, horizon: int) -> Optimum:
+    """Return what can be reached on samples of generated bars. Raises UsageError for too long a `horizon`.
+
+    Only at the last bar of a block do prices say nothing about the next `horizon` bars. Where a sample lies
+    elsewhere, the blind forecaster is not the best one without context, and its loss is left out.
+    """
+    chance = torch.from_numpy(market.chance_of_rise(horizon))[samples.bar]
+    optimum = known_optimum(samples.calls, chance.unsqueeze(1))
+    at_ends = bool(((samples.bar + 1) % BLOCK == 0).all())
+    return optimum if at_ends else replace(optimum, blind_bce=None)
+
+
 def check_batch(options: Options, samples: int) -> None:
     """Raise UsageError when a step needs more samples than there are to learn from."""
     if options.batch_size * options.accumulate > samples:
         times = f" × --accumulate {options.accumulate}" if options.accumulate > 1 else ""
         raise UsageError(
-            f"--batch-size {options.batch_size}{times}: there are only {samples} training samples"
+            f"--batch-size {options.batch_size}{times}: there are only {samples} training samples; lower it, "
+            f"or take more of the bars with a --stride below {options.stride}"
         )

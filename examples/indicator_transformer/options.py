@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from examples.indicator_transformer.model import SIZES
 from snippets.command_line import StrictParser, number, whole_number
 from snippets.errors import UsageError
 from snippets.training_options import TrainingOptions, add_training_options, typed_options
+from snippets.user_paths import expanded
 
 NAMES = ("bars", "goog")
 # --8<-- [start:defaults]
@@ -53,7 +53,7 @@ def find_data(text: str) -> str:
     """Return "bars", "goog" or "folder": what `--data` means. Raises UsageError."""
     if text in NAMES:
         return text
-    if not Path(text).expanduser().is_dir():
+    if not expanded(text).is_dir():
         raise UsageError(f"--data {text}: neither {' nor '.join(NAMES)} nor an existing folder")
     return "folder"
 

@@ -28,7 +28,8 @@ def draw_curves(metrics: Path, image: Path, title: str, optimum: Optimum | None)
         at, [line["val_right"] for line in epochs], color=HELD_OUT, marker="o", markersize=3, label="held out"
     )
     if optimum is not None:
-        loss.axhline(optimum.blind_bce, color=LIMIT, linestyle=":", linewidth=1, label="without context")
+        if optimum.blind_bce is not None:
+            loss.axhline(optimum.blind_bce, color=LIMIT, linestyle=":", linewidth=1, label="without context")
         loss.axhline(optimum.best_bce, color=LIMIT, linestyle="--", linewidth=1, label="best possible")
         direction.axhline(
             optimum.best_accuracy, color=LIMIT, linestyle="--", linewidth=1, label="best possible"

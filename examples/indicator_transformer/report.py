@@ -29,8 +29,9 @@ def describe(options: Options, data: MarketData, config: dict[str, Any]) -> list
     lines += [f"data       {data.bars:,} bars: {data.source}", f"           {counts}"]
     if data.optimum is not None:
         known = data.optimum
+        blind = "" if known.blind_bce is None else f"{known.blind_bce:.4f} without context, "
         lines.append(
-            f"           BCE {known.blind_bce:.4f} without context, {known.best_bce:.4f} at best; "
+            f"           BCE {blind}{known.best_bce:.4f} at best; "
             f"direction right for {known.best_accuracy:.2%} at best"
         )
     if options.data_name == "goog":
@@ -72,10 +73,12 @@ def conclude(run: RunFolder, options: Options, data: MarketData, state: Training
         f"done       BCE {result['val_bce']:.4f}, direction right for {result['val_right']:.2%} of "
         f"{len(data.validation):,} held-out samples, after {seconds:.1f} s",
     ]
-    if optimum is not None:
+    if optimum is not None and optimum.blind_bce is not None:
         way = (optimum.blind_bce - result["val_bce"]) / (optimum.blind_bce - optimum.best_bce)
         lines.append(
             f"           {way:.0%} of the way from the loss without context to the best possible one"
+            if way >= 0
+            else f"           not yet as low as the loss without context, {optimum.blind_bce:.4f}"
         )
     return [
         *lines,

@@ -43,12 +43,20 @@ class Samples:
 
 
 def make_samples(bars: Bars, indicators: Sequence[Indicator], horizon: int, stride: int) -> Samples:
-    """Return a sample of every `stride`-th bar that has enough bars before it and `horizon` after it."""
+    """Return a sample of every `stride`-th bar that has enough bars before it and `horizon` after it.
+
+    Raises UsageError when there is none.
+    """
     values, calls = compute_indicators(bars.table, indicators)
     context = compute_context(bars.table)
     count = len(bars.table)
     at = numpy.arange(stride - 1, count - horizon, stride)  # with 60: the last minute of each hour
     at = at[at >= WARM_UP]
+    if not len(at):
+        raise UsageError(
+            f"too few bars: the first sample needs {WARM_UP} before and {horizon} after it, "
+            f"and there are {count:,} of {bars.source}"
+        )
     close = numpy.log(bars.table["close"].to_numpy())
     future_return = torch.from_numpy(close[at + horizon] - close[at]).float().unsqueeze(1)
     values, context, calls = (torch.from_numpy(part[at]) for part in (values, context, calls))
@@ -74,8 +82,6 @@ def split_by_time(
         bars.table.index.to_numpy()[part.bar.numpy()] for part, bars in zip(parts, all_bars, strict=True)
     ]
     moments = numpy.sort(numpy.concatenate(times))
-    if not len(moments):
-        raise UsageError(f"too few bars: the first sample needs {WARM_UP} before and {horizon} after it")
     moment = moments[min(round(len(moments) * (1 - share)), len(moments) - 1)]
     training, validation = [], []
     for part, bars, when in zip(parts, all_bars, times, strict=True):

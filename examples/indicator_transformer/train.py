@@ -94,14 +94,16 @@ class IndicatorSelection:
         if options.workers:
             rows, size = TensorDataset(*columns), self.samples_per_step
             self.loader = EpochLoader(rows, size, options.seed, workers=options.workers, device=device)
-        self.columns = [column.to(device) for column in columns]
+        else:
+            columns = tuple(column.to(device) for column in columns)
+        self.columns = columns
         self.data, self.held_out = data, data.validation.to(device)
         self.network = self.compiled() if options.compile else model
 
     def compiled(self) -> nn.Module:
         """Return the compiled network, or the network itself where that does not work; `facts` say which."""
         print("compiling and comparing with the uncompiled network: up to a minute", flush=True)
-        batch = tuple(column[: self.options.batch_size] for column in self.columns)
+        batch = tuple(column[: self.options.batch_size].to(self.state.device) for column in self.columns)
         network, self.facts["compile"] = compile_or_eager(
             self.state.model, lambda network: self.losses(network, batch)[0]
         )
@@ -163,7 +165,7 @@ def prepare(typed: dict[str, Any]) -> IndicatorSelection:
     return IndicatorSelection(resolve(typed))
 
 
-PROGRAM = Program(SYSTEM, read_command_line, resolve, IndicatorSelection, ("batch_size", "size"))
+PROGRAM = Program(SYSTEM, read_command_line, resolve, IndicatorSelection, ("batch_size", "size", "bars"))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

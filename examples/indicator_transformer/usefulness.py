@@ -29,7 +29,7 @@ class Optimum:
     """What forecasters reach on average on given samples: cross-entropies in nats, accuracy from 0 to 1."""
 
     best_bce: float  # who knows the chance of a rise
-    blind_bce: float  # who knows the calls, but takes rise and fall for equally likely
+    blind_bce: float | None  # who knows the calls, but takes rise and fall for equally likely
     best_accuracy: float  # of the direction
 
 

@@ -43,6 +43,7 @@ def assert_refused(run, message):
         ("--bars 3000 --stride 10 --accumulate 3", "--batch-size 64 × --accumulate 3: there are only 169"),
         ("--lr -1", "--lr: must be a number above 0"),
         ("--epochs 0", "--epochs: must be a whole number"),
+        ("--data ~nobody-here/bars", "~nobody-here/bars: there is no user nobody-here; write the whole path"),
         ("--data nowhere", "--data nowhere: neither bars nor goog nor an existing folder"),
         ("--data .", "has no file SYMBOL.csv or SYMBOL.parquet; it needs one per symbol"),
         ("--data goog --horizon 400", "too few bars: the first sample needs 720 before and 400 after it"),
@@ -59,7 +60,22 @@ def test_a_short_file_of_bars(run_train, tmp_path):
     (tmp_path / "bars").mkdir()
     generate_market(600).bars.table.to_csv(tmp_path / "bars" / "ONE.csv")
     assert_refused(run_train("--data", "bars/"), "too few bars: the first sample needs 720 before")
+    generate_market(3000).bars.table.to_csv(tmp_path / "bars" / "TWO.csv")
+    assert_refused(run_train("--data", "bars/"), "and there are 600 of ")
     assert [path.name for path in tmp_path.iterdir()] == ["bars"]
+
+
+def test_daily_bars_need_a_smaller_stride(run_train):
+    run = run_train("--data", "goog", "--stride", 60)
+    assert_refused(
+        run, "there are only 2 training samples; lower it, or take more of the bars with a --stride"
+    )
+
+
+@pytest.mark.parametrize("words", [("--data", "x" * 300), ("--resume", "x" * 300), ("--out", "x" * 300)])
+def test_a_path_that_the_system_refuses(run_train, words):
+    run = run_train(*words)
+    assert (run.code, run.err) == (1, f"error: {'x' * 300}: File name too long\n")
 
 
 def test_a_damaged_file_of_bars_names_its_line(run_train, tmp_path):

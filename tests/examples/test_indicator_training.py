@@ -192,6 +192,8 @@ def test_quick_does_everything_in_a_few_steps(run_train):
     assert run.code == 0
     assert run.last["step"] == 6
     assert "30,000 bars" in run.out
+    blind = run.json("summary.json")["optimum"]["blind_bce"]
+    assert f"not yet as low as the loss without context, {blind:.4f}" in run.out
     assert (run.folder / "curves.png").exists()
 
 
@@ -252,7 +254,8 @@ def test_out_of_memory_names_the_flags(run_train, monkeypatch, tmp_path, broken)
         monkeypatch.setattr(train, "IndicatorTransformer", lambda *arguments: torch.empty(1 << 60))
     run = run_train(*TINY)
     assert run.code == 1
-    assert run.err == "error: out of memory; lower --batch-size (it is 16) or --size (it is small)\n"
+    advice = "lower --batch-size (it is 16) or --size (it is small) or --bars (it is 3000)"
+    assert run.err == f"error: out of memory; {advice}\n"
     assert (list(tmp_path.iterdir()) == []) == (broken == "samples")  # before the first step
 
 

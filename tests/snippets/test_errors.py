@@ -1,8 +1,14 @@
 """One-line errors and exit codes."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from snippets.errors import RunError, UsageError, exit_with_one_line
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def raising(error):
@@ -27,6 +33,29 @@ def test_a_second_ctrl_c_ends_without_a_traceback(capsys):
     assert capsys.readouterr().err == "interrupted\n"
 
 
-def test_a_defect_keeps_its_traceback():
-    with pytest.raises(ZeroDivisionError):
-        exit_with_one_line(raising(ZeroDivisionError()))
+def test_a_file_that_cannot_be_opened_is_one_line(capsys, tmp_path):
+    missing = tmp_path / "missing"
+    assert exit_with_one_line(lambda argv: missing.stat()) == 1
+    assert capsys.readouterr().err == f"error: {missing}: No such file or directory\n"
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError(), OSError("no file is to blame")])
+def test_a_defect_keeps_its_traceback(error):
+    with pytest.raises(type(error)):
+        exit_with_one_line(raising(error))
+
+
+def test_a_reader_that_has_gone_ends_the_program_quietly(tmp_path):
+    """Like `program | head`, whose exit code in a shell would be that of SIGPIPE, too."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys\n"
+        "from snippets.errors import exit_with_one_line\n"
+        "sys.exit(exit_with_one_line(lambda argv: print('line\\n' * 100_000)))\n"
+    )
+    command = [sys.executable, str(script)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+        program.stdout.readline()
+        program.stdout.close()
+        assert program.stderr.read() == b""
+        assert program.wait() == 141

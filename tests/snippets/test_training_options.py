@@ -99,4 +99,5 @@ def test_which_runs_are_equal():
     config = {"options": asdict(Options(device="cuda", compile=True))}
     assert same_run(Options(), config)
     assert not same_run(Options(seed=1), config)
+    assert not same_run(Options(data="bars"), config)
     assert not same_run(Options(), {})

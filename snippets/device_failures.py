@@ -1,0 +1,27 @@
+"""What can fail while a device computes, as one line that says what to do."""
+
+import contextlib
+from collections.abc import Iterator
+
+from snippets.data_loading import is_worker_death, worker_death
+from snippets.errors import RunError
+from snippets.memory import is_out_of_memory
+from snippets.missing_operators import missing_operator
+
+
+@contextlib.contextmanager
+def explained_failures(advice: str) -> Iterator[None]:
+    """Raise a RunError for a worker that died, an operator that is missing, and memory that ran out.
+
+    `advice` says what to do about the last: "lower --batch-size". Other errors pass unchanged.
+    """
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if is_worker_death(error):
+            raise worker_death(error) from None
+        if explained := missing_operator(error):
+            raise explained from None
+        if not is_out_of_memory(error):
+            raise
+        raise RunError(f"out of memory; {advice}") from error

@@ -1,0 +1,19 @@
+"""Home folders in paths that were typed."""
+
+from pathlib import Path
+
+import pytest
+
+from snippets.errors import UsageError
+from snippets.user_paths import expanded
+
+
+def test_home_folders_are_put_in(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/me")
+    assert expanded("~/bars") == Path("/home/me/bars")
+    assert expanded(Path("bars/~")) == Path("bars/~")
+
+
+def test_an_unknown_user_is_named():
+    with pytest.raises(UsageError, match="~nobody-here/bars: there is no user nobody-here; write the whole"):
+        expanded("~nobody-here/bars")
