@@ -1,4 +1,7 @@
-"""Where anchored VWAPs start: with a period of the calendar, or at an extreme of the day or week so far."""
+"""Where anchored VWAPs start: with a period of the calendar, or at an extreme of the day or week so far.
+
+In the first period of a table they can start no earlier than its first bar.
+"""
 
 from collections.abc import Callable
 
@@ -37,7 +40,10 @@ EVENTS: dict[str, tuple[str, Series]] = {  # the period that is searched, and wh
 
 # --8<-- [start:anchors]
 def period_starts(history: History, period: str) -> numpy.ndarray:
-    """Return (bars,) of bool: True at the first bar of each `period`, and at the first bar of all."""
+    """Return (bars,) of bool: True at the first bar of each `period`, and at the first bar of all.
+
+    The latter may be in the midst of a period, whose beginning nobody sees.
+    """
     number = PERIODS[period](history)
     return numpy.diff(number, prepend=number[:1] - 1) != 0
 

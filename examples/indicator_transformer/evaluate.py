@@ -7,6 +7,7 @@ evaluation.json, and draws evaluation.png.
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,9 @@ try:
     from examples.indicator_transformer.evaluation_table import table
     from examples.indicator_transformer.options import NAMES
     from snippets.atomic_write import replace_file, replace_json
-    from snippets.command_line import StrictParser
+    from snippets.command_line import StrictParser, number
     from snippets.device import pick_device
+    from snippets.device_failures import explained_failures
     from snippets.errors import UsageError, exit_with_one_line
     from snippets.provenance import provenance
 except ModuleNotFoundError as missing:
@@ -38,6 +40,8 @@ def read_command_line(argv: Sequence[str] | None) -> Any:
     what = f"other bars: {NAMES[0]} (newly generated), {NAMES[1]}, or a folder; those that the run held out"
     parser.add_argument("--data", metavar="NAME|FOLDER", help=what)
     parser.add_argument("--out", type=Path, metavar="DIR", help="where to write; the run folder")
+    missing = "share of a file's bars that may be missing; as in the run"
+    parser.add_argument("--max-missing", type=number(0, 1), help=missing)
     devices = ("auto", "mps", "cuda", "cpu")
     parser.add_argument("--device", default="auto", choices=devices, help="auto: CUDA, then MPS, then CPU")
     return parser.parse_args(argv)
@@ -82,15 +86,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = read_command_line(argv)
     device, reason = pick_device(options.device)
     trained = load_trained(options.run)
+    if options.max_missing is not None:
+        trained.options = replace(trained.options, max_missing=options.max_missing)
     subject = held_out(trained, options.data)
-    model = trained.network.model.to(device)
     evaluation = facts(trained, subject, f"{device} ({reason})")
-    evaluation |= report(model, subject.samples.to(device), trained.network.indicators, subject.reference)
+    with explained_failures("try --device cpu, which may have more"):
+        model, samples = trained.network.model.to(device), subject.samples.to(device)
+        evaluation |= report(model, samples, trained.network.indicators, subject.reference)
     evaluation["provenance"] = provenance()
+    folder = options.out or folder_of(trained.checkpoint)
+    write(folder, evaluation)  # before anything is printed: who reads that may stop reading
     for line in table(evaluation):
         print(line)
-    folder = options.out or folder_of(trained.checkpoint)
-    write(folder, evaluation)
     print(f"written    {folder / 'evaluation.json'} and evaluation.png")
     return 0
 

@@ -1,7 +1,7 @@
 """What is evaluated: the network in a checkpoint, and samples that it has not learned from."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +11,17 @@ import torch
 from examples.indicator_transformer.bar_checks import in_words
 from examples.indicator_transformer.bars import Bars
 from examples.indicator_transformer.evaluation_report import Reference
-from examples.indicator_transformer.generated_bars import GeneratedMarket, generate_market
-from examples.indicator_transformer.history import WARM_UP
-from examples.indicator_transformer.market_data import MarketData, load_bars, load_for_training
-from examples.indicator_transformer.options import Options, find_data, resolve
-from examples.indicator_transformer.prediction import TrainedNetwork, load_network
+from examples.indicator_transformer.generated_bars import generate_market
+from examples.indicator_transformer.market_data import MarketData, load_bars, load_for_training, optimum_on
+from examples.indicator_transformer.options import Options, find_data
+from examples.indicator_transformer.prediction import TrainedNetwork, rebuild_network
 from examples.indicator_transformer.samples import Samples, joined, make_samples
 from examples.indicator_transformer.train import SYSTEM
-from examples.indicator_transformer.usefulness import Optimum, known_optimum
 from snippets.checkpoints import DamagedCheckpoint, load_checkpoint, load_newest
 from snippets.errors import UsageError
-from snippets.training_options import options_to_continue
+
+Periods = dict[str, tuple[pandas.Timestamp, pandas.Timestamp]]  # by symbol, in lower case
+NEVER = (pandas.Timestamp.max, pandas.Timestamp.min)  # between these two lies no time at all
 
 NEW_SEED = 1  # of generated bars that no run learns from: train.py generates with seed 0
 
@@ -77,9 +77,24 @@ def load_trained(path: Path) -> Trained:
     Raises UsageError when there is none, and when it expects other readings than this version computes.
     """
     content, checkpoint, note = find_checkpoint(path)
-    config, network = content["config"], load_network(checkpoint)
-    options = options_to_continue(config["options"], {}, resolve, checkpoint)
+    config, network = content["config"], rebuild_network(content, checkpoint)
+    options = saved_options(config["options"], checkpoint)
     return Trained(network, options, config, checkpoint, content["step"], note)
+
+
+def saved_options(saved: dict[str, Any], checkpoint: Path) -> Options:
+    """Return the options in a checkpoint. Its data may be gone: nothing is looked for.
+
+    Raises UsageError when this version has other options.
+    """
+    try:
+        return Options(**saved)
+    except TypeError:
+        differing = saved.keys() ^ {field.name for field in fields(Options)}
+        raise UsageError(
+            f"{checkpoint} was made by another version of this program: only one of them has "
+            f"--{min(differing)}; use the version that trained it, or train again"
+        ) from None
 
 
 def data_of_run(trained: Trained) -> MarketData:
@@ -89,7 +104,7 @@ def data_of_run(trained: Trained) -> MarketData:
     if data.indicators != names or data.fingerprint() != trained.config.get("data_crc32"):
         raise UsageError(
             f"the samples of {trained.options.data} are not those that the network learned from, so nobody "
-            "can tell which ones are held out; name other bars with --data"
+            "can tell which ones are held out"
         )
     return data
 
@@ -101,7 +116,10 @@ def held_out(trained: Trained, other: str | None) -> HeldOut:
     """
     if other is not None:
         return other_bars(trained, other)
-    data = data_of_run(trained)
+    try:
+        data = data_of_run(trained)
+    except UsageError as gone:
+        raise UsageError(f"{gone}; other bars can be named with --data") from None
     return HeldOut(
         samples=data.validation,
         source=data.source,
@@ -114,47 +132,38 @@ def held_out(trained: Trained, other: str | None) -> HeldOut:
 
 
 def other_bars(trained: Trained, other: str) -> HeldOut:
-    """Return all samples of the bars that `other` names; "bars" are generated from a seed of their own.
+    """Return the samples of the bars that `other` names; "bars" are generated from a seed of their own.
 
-    Raises UsageError when the network learned from these bars, and when there is no sample.
+    Left out are those of a symbol and time that the run had bars of. Raises UsageError when none is left.
     """
     options = replace(trained.options, data=other, data_name=find_data(other))
-    check_not_learned(trained.options, options)
     market = generate_market(options.bars, NEW_SEED) if options.data_name == "bars" else None
     all_bars = load_bars(options) if market is None else [market.bars]
-    samples = all_samples(all_bars, trained)
-    known = None if market is None else optimum(market, samples, options.horizon)
-    notes, frequency = overlap(options), None
+    notes, frequency, periods = overlap(options), None, None
     try:
         frequency = frequencies(data_of_run(trained).training)
+        periods = periods_of_run(trained.options)
     except UsageError as gone:
         notes.append(f"nothing to take constant frequencies from: {gone}")
+    if market is not None:
+        periods = {}  # of the same symbol and time, but from another seed
+    samples, why = new_samples(all_bars, trained, periods)
     interval, learned = all_bars[0].interval, trained.network.interval
     if interval != learned:
         notes.append(
             f"these bars come every {in_words(interval)}; the network learned from bars every "
             f"{in_words(learned)}"
         )
+    known = None if market is None else optimum_on(market, samples, options.horizon)
     return HeldOut(
         samples=samples,
         source="; ".join(bars.source for bars in all_bars),
-        why="all: the network has not learned from these bars",
+        why=why,
         bars=sum(len(bars.table) for bars in all_bars),
         interval=interval,
         reference=Reference(frequency, known),
         notes=notes,
     )
-
-
-def check_not_learned(learned: Options, wanted: Options) -> None:
-    """Raise UsageError when both mean the same bars. Generated ones are made again, from another seed."""
-    if wanted.data_name != learned.data_name or wanted.data_name == "bars":
-        return
-    if len({Path(options.data).expanduser().resolve() for options in (learned, wanted)}) == 1:
-        raise UsageError(
-            f"--data {wanted.data} is what the network learned from; leave out --data to evaluate it on the "
-            "latest part, which was held out"
-        )
 
 
 def overlap(options: Options) -> list[str]:
@@ -165,24 +174,39 @@ def overlap(options: Options) -> list[str]:
     return [f"{shared}: neighbours share bars, so true standard errors are larger"]
 
 
-def all_samples(all_bars: Sequence[Bars], trained: Trained) -> Samples:
-    """Return the samples of all bars. Raises UsageError when there is none."""
+def periods_of_run(options: Options) -> Periods:
+    """Return the first and the last time of each symbol's bars in a run. Raises UsageError."""
+    generated = options.data_name == "bars"
+    all_bars = [generate_market(options.bars).bars] if generated else load_bars(options)
+    return {bars.symbol.casefold(): (bars.table.index[0], bars.table.index[-1]) for bars in all_bars}
+
+
+def new_samples(all_bars: Sequence[Bars], trained: Trained, periods: Periods | None) -> tuple[Samples, str]:
+    """Return the samples outside the periods of the run, and in words why the network has not seen them.
+
+    The held-out part of the run is left out, too: the best checkpoint was chosen by it. `periods` is None
+    where nobody knows them; then all samples are taken. Raises UsageError when none is left.
+    """
     options = trained.options
-    samples = joined(
-        [make_samples(bars, trained.network.indicators, options.horizon, options.stride) for bars in all_bars]
-    )
+    parts, known = [], 0
+    for bars in all_bars:
+        part = make_samples(bars, trained.network.indicators, options.horizon, options.stride)
+        first, last = (periods or {}).get(bars.symbol.casefold(), NEVER)
+        times = bars.table.index[part.bar.numpy()]
+        new = torch.from_numpy((times < first) | (times > last))
+        parts.append(part[new])
+        known += len(part) - len(parts[-1])
+    samples = joined(parts)
     if not len(samples):
         raise UsageError(
-            f"too few bars: the first sample needs {WARM_UP} before and {options.horizon} after it, and "
-            f"there is one every {options.stride}"
+            f"all {known:,} samples are of a symbol and time that the run had bars of; leave out --data to "
+            "evaluate the network on the latest ones, which were held out"
         )
-    return samples
-
-
-def optimum(market: GeneratedMarket, samples: Samples, horizon: int) -> Optimum:
-    """Return what is known about samples of generated bars."""
-    chance = torch.from_numpy(market.chance_of_rise(horizon))[samples.bar]
-    return known_optimum(samples.calls, chance.unsqueeze(1))
+    if periods is None:
+        return samples, "all; not checked whether the network learned from them"
+    if known:
+        return samples, f"all but {known:,} of a symbol and time that the run had bars of"
+    return samples, "all: the network has not learned from these bars"
 
 
 def frequencies(learned: Samples) -> torch.Tensor:

@@ -8,7 +8,9 @@ import numpy
 import pandas
 import talib
 
-WARM_UP = 720  # bars after which every reading is finite: the longest window, half a day of minute bars
+# Bars after which every reading is finite: the longest window, half a day of minute bars. Finite is not yet
+# complete: a VWAP anchored at the start of the week lacks what that week brought before the first bar.
+WARM_UP = 720
 LIMIT = 5.0  # readings are cut off here: one wrong price must not outweigh all other bars
 VOLATILITY_BARS = 100
 SMALLEST_VOLATILITY = 1e-9  # per bar: far below any market's tick, far above rounding errors

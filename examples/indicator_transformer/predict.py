@@ -14,10 +14,11 @@ try:
 
     from examples.indicator_transformer.bar_checks import in_words
     from examples.indicator_transformer.bars import MAX_MISSING, read_bars
-    from examples.indicator_transformer.prediction import Prediction, load_network, predict
+    from examples.indicator_transformer.prediction import Prediction, cut_periods, load_network, predict
     from snippets.atomic_write import replace_file
     from snippets.command_line import StrictParser, number, whole_number
     from snippets.device import pick_device
+    from snippets.device_failures import explained_failures
     from snippets.errors import RunError, UsageError, exit_with_one_line
 except ModuleNotFoundError as missing:
     print(
@@ -52,17 +53,27 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
     options = parser.parse_args(argv)
     if options.out is not None and options.out.suffix.lower() != ".csv":
         raise UsageError(f"--out {options.out}: the name must end in .csv")
-    if options.out is not None and options.out.resolve() == options.bars.resolve():
+    if options.out is not None and is_same_file(options.out, options.bars):
         raise UsageError(f"--out {options.out} would replace the bars; choose another name")
     return options
 
 
+def is_same_file(one: Path, other: Path) -> bool:
+    """Return whether both exist and are one file: on a Mac, acme.csv is ACME.csv."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
+
+
 def lines(prediction: Prediction, names: list[str]) -> Iterator[str]:
     """Yield for each bar its time and direction, and the selected indicators, the heaviest first."""
+    whole_minutes = (prediction.times == prediction.times.floor("min")).all()
     for position, time in enumerate(prediction.times):
+        moment = f"{time:%Y-%m-%d %H:%M}" if whole_minutes else str(time)
         weights, calls = prediction.weights[position], prediction.calls[position]
         heaviest = numpy.argsort(-weights, kind="stable")[: numpy.count_nonzero(weights)]
-        yield f"{time:%Y-%m-%d %H:%M}  {direction_in_words(prediction.direction[position], len(heaviest))}"
+        yield f"{moment}  {direction_in_words(prediction.direction[position], len(heaviest))}"
         for indicator in heaviest:
             chance = prediction.chance[position, indicator]
             yield (
@@ -89,8 +100,9 @@ def write_csv(path: Path, prediction: Prediction, names: list[str]) -> None:
     )
     table.insert(0, "direction", prediction.direction)
     table.insert(1, "selected", (prediction.weights > 0).sum(1))
+    fraction = ".%f" if prediction.times.microsecond.any() else ""
     try:
-        replace_file(path, lambda file: table.to_csv(file, date_format="%Y-%m-%dT%H:%M:%SZ"))
+        replace_file(path, lambda file: table.to_csv(file, date_format=f"%Y-%m-%dT%H:%M:%S{fraction}Z"))
     except OSError as error:
         raise RunError(f"cannot write {path}: {error.strerror}; choose another --out") from None
 
@@ -101,14 +113,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     device, reason = pick_device(options.device)
     network = load_network(options.checkpoint)
     bars = read_bars(options.bars, max_missing=options.max_missing)
-    prediction = predict(network, bars, options.last, device)
+    with explained_failures("lower --last, or try --device cpu"):
+        prediction = predict(network, bars, options.last, device)
     names = [indicator.name for indicator in network.indicators]
+    if options.out is not None:  # before anything is printed: who reads that may stop reading
+        write_csv(options.out, prediction, names)
     print(f"network    {options.checkpoint}, {len(names)} indicators")
     print(f"bars       {bars.symbol}: {len(bars.table):,}, every {in_words(bars.interval)}; times are in UTC")
-    print(f"device     {device} ({reason})\n")
+    print(f"device     {device} ({reason})")
+    if periods := cut_periods(network, bars.table, options.last):
+        print(
+            f"note       the file begins within the {', '.join(periods)}: VWAPs anchored there would read "
+            "differently with earlier bars"
+        )
+    print()
     print(*lines(prediction, names), sep="\n")
     if options.out is not None:
-        write_csv(options.out, prediction, names)
         print(f"\nwritten    {options.out}: {len(prediction.times)} rows")
     print(f"\n{NOTE}")
     return 0

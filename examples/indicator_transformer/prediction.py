@@ -3,17 +3,19 @@
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pandas
 import torch
 from torch.nn import functional as F
 
+from examples.indicator_transformer.anchors import EVENTS, PERIODS
 from examples.indicator_transformer.bar_checks import in_words
 from examples.indicator_transformer.bars import Bars, check_enough
 from examples.indicator_transformer.context_features import CONTEXT, compute_context
 from examples.indicator_transformer.evaluation import BATCH, forecast
-from examples.indicator_transformer.history import WARM_UP
+from examples.indicator_transformer.history import WARM_UP, History
 from examples.indicator_transformer.indicator import Indicator
 from examples.indicator_transformer.indicators import INDICATORS, compute_indicators
 from examples.indicator_transformer.model import SIZES, IndicatorTransformer
@@ -46,10 +48,17 @@ class Prediction:
 def load_network(path: Path) -> TrainedNetwork:
     """Return the network in a checkpoint of train.py, with the normaliser that it learned with.
 
-    The checkpoint names the readings that the network expects. Raises UsageError when they are others than
-    this version computes, and as `load_checkpoint` does; nothing in the file is executed.
+    Raises UsageError as `load_checkpoint` and `rebuild_network` do; nothing in the file is executed.
     """
-    content = load_checkpoint(path, SYSTEM)
+    return rebuild_network(load_checkpoint(path, SYSTEM), path)
+
+
+def rebuild_network(content: dict[str, Any], path: Path) -> TrainedNetwork:
+    """Return the network in the `content` of the checkpoint at `path`.
+
+    The checkpoint names the readings that the network expects. Raises UsageError when they are others than
+    this version computes.
+    """
     try:
         names, context, interval = (content["config"][key] for key in ("indicators", "context", "interval"))
         size = SIZES[content["config"]["options"]["size"]]
@@ -78,6 +87,21 @@ def check_bars_fit(network: TrainedNetwork, bars: Bars, last: int) -> None:
             "nothing of others; use such bars"
         )
     check_enough(bars, WARM_UP + last)
+
+
+def cut_periods(network: TrainedNetwork, table: pandas.DataFrame, last: int) -> list[str]:
+    """Return the periods, like "week", in whose midst `table` begins and that reach to the `last` bars.
+
+    Only periods in which VWAPs of the network are anchored. There these VWAPs begin with the first bar for
+    want of an earlier one, and would read differently if the table went further back.
+    """
+    before = table.index[0] - pandas.Timedelta(seconds=1)
+    edges = History(table.iloc[:2].set_index(pandas.DatetimeIndex([before, table.index[-last]])))
+    parts = (getattr(indicator.read, "keywords", {}) for indicator in network.indicators)
+    anchors = dict.fromkeys(keywords["anchor"] for keywords in parts if "anchor" in keywords)
+    periods = dict.fromkeys(EVENTS[anchor][0] if anchor in EVENTS else anchor for anchor in anchors)
+    numbers = {period: PERIODS[period](edges) for period in periods}
+    return [period for period, (earlier, later) in numbers.items() if earlier == later]
 
 
 # --8<-- [start:predict]

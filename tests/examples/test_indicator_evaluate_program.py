@@ -1,7 +1,9 @@
 """evaluate.py on a short run: what it prints, writes and draws, and what it refuses in one line."""
 
+import io
 import json
 import shutil
+import sys
 
 import numpy
 import pytest
@@ -9,9 +11,10 @@ import torch
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 
-from examples.indicator_transformer import evaluate, evaluation_data, train
+from examples.indicator_transformer import evaluate, evaluation_data, prediction, train
 from examples.indicator_transformer.evaluation_plot import draw_evaluation
 from examples.indicator_transformer.generated_bars import generate_market
+from examples.indicator_transformer.model import IndicatorTransformer
 from snippets.checkpoints import load_checkpoint
 from snippets.errors import exit_with_one_line
 
@@ -164,28 +167,129 @@ def test_mistakes_are_answered_in_one_line(copy, call, change, message):
     assert message in err
 
 
-def test_too_few_bars_and_those_that_were_learned_are_refused(copy, call, tmp_path):
-    folder = tmp_path / "short"
-    folder.mkdir()
-    generate_market(120).bars.table.to_csv(folder / "SHORT.csv")
-    code, _, err = call(copy, "--data", folder)
+def test_too_few_bars_are_refused(run_folder, call, tmp_path):
+    generate_market(120).bars.table.to_csv(tmp_path / "SHORT.csv")
+    code, _, err = call(run_folder, "--data", tmp_path)
     assert (code, err.count("\n")) == (2, 1)
     assert "too few bars: the first sample needs" in err
-    options = load_checkpoint(copy / "checkpoints" / "best.pt")["config"]["options"]
-    change_config(copy, options=options | {"data": str(folder), "data_name": "folder"})
-    code, _, err = call(copy, "--data", folder.parent / "." / "short")
+
+
+@pytest.fixture(scope="module")
+def folder_run(tmp_path_factory, one_thread):
+    """Train on a folder with a symbol; return the run folder and the folder with the bars."""
+    root = tmp_path_factory.mktemp("folder")
+    (root / "bars").mkdir()
+    generate_market(6_000, seed=4).bars.table.to_csv(root / "bars" / "ACME.csv")
+    words = ["--data", root / "bars", "--epochs", 1, "--batch-size", 16, "--device", "cpu"]
+    assert train.main([str(word) for word in (*words, "--out", root / "run")]) == 0
+    return root / "run", root / "bars"
+
+
+@pytest.mark.parametrize("place", ["bars", "copy"])
+def test_a_copy_of_what_was_learned_is_not_taken_for_new(folder_run, call, tmp_path, place):
+    run, bars = folder_run
+    if place == "copy":
+        bars = shutil.copytree(bars, tmp_path / "copy")
+        (bars / "ACME.csv").rename(bars / "acme.csv")
+    code, _, err = call(run, "--data", bars, "--out", tmp_path)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "all 87 samples are of a symbol and time that the run had bars of; leave out --data" in err
+
+
+def test_of_a_newer_download_only_what_is_new_is_taken(folder_run, call, tmp_path):
+    """The first 6,000 of the 9,000 bars have been learned from; other symbols are new at any time."""
+    table = generate_market(9_000, seed=4).bars.table
+    table.to_csv(tmp_path / "ACME.csv")
+    _, out, _ = call(folder_run[0], "--data", tmp_path, "--out", tmp_path / "out")
+    assert "samples    49, all but 88 of a symbol and time that the run had bars of" in out
+    table.to_csv(tmp_path / "OTHER.csv")
+    _, out, _ = call(folder_run[0], "--data", tmp_path, "--out", tmp_path / "out")
+    assert "samples    186, all but 88 of" in out
+    (tmp_path / "ACME.csv").unlink()
+    _, out, _ = call(folder_run[0], "--data", tmp_path, "--out", tmp_path / "out")
+    assert "samples    137, all: the network has not learned from these bars" in out
+
+
+def test_what_a_run_on_generated_bars_knows_is_compared_too(run_folder, call, tmp_path):
+    generate_market(12_000).bars.table.to_csv(tmp_path / "GENERATED.csv")
+    code, _, err = call(run_folder, "--data", tmp_path)
     assert code == 2
-    assert "is what the network learned from; leave out --data" in err
+    assert "samples are of a symbol and time that the run had bars of" in err
 
 
-def test_bars_that_are_gone_leave_no_baseline(copy, call, tmp_path):
+@pytest.mark.parametrize("gone", ["/nowhere/bars", "bars"])
+def test_bars_that_are_gone_leave_no_baseline(copy, call, bars_folder, gone):
     options = load_checkpoint(copy / "checkpoints" / "best.pt")["config"]["options"]
-    (tmp_path / "gone").mkdir()
-    change_config(copy, options=options | {"data": str(tmp_path / "gone"), "data_name": "folder"})
-    code, out, _ = call(copy, "--data", "bars", "--out", tmp_path)
-    assert code == 0
-    assert "nothing to take constant frequencies from" in out
+    change_config(copy, options=options | {"data": gone, "data_name": "folder"})
+    code, out, err = call(copy, "--data", bars_folder, "--out", bars_folder / "out")
+    assert (code, err) == (0, "")
+    assert f"nothing to take constant frequencies from: cannot read the folder {gone}" in out
     assert "constant frequencies   " not in out
+    assert "all; not checked whether the network learned from them" in out
+    code, out, _ = call(copy, "--data", "bars", "--out", bars_folder / "out")
+    assert (code, "all: the network has not learned from these bars" in out) == (0, True)
+    code, _, err = call(copy)
+    assert (code, err.count("\n")) == (2, 1)
+    assert f"cannot read the folder {gone}" in err and "other bars can be named with --data" in err
+
+
+@pytest.mark.parametrize("change", [{"depth": 3}, {"lr": None}])
+def test_options_of_another_version_are_refused(copy, call, change):
+    options = load_checkpoint(copy / "checkpoints" / "best.pt")["config"]["options"] | change
+    change_config(copy, options={name: value for name, value in options.items() if value or name != "lr"})
+    code, _, err = call(copy)
+    assert (code, err.count("\n")) == (2, 1)
+    assert f"made by another version of this program: only one of them has --{min(change)}" in err
+
+
+def test_gaps_can_be_allowed(run_folder, call, tmp_path):
+    table = generate_market(3_000, seed=9).bars.table
+    table.drop(table.index[1000:1100]).to_csv(tmp_path / "GAPS.csv")
+    code, _, err = call(run_folder, "--data", tmp_path, "--out", tmp_path / "out")
+    assert code == 2
+    allowed = err.split("allow them with ")[1].split()
+    assert call(run_folder, "--data", tmp_path, "--out", tmp_path / "out", *allowed)[0] == 0
+
+
+def test_everything_is_written_before_anybody_stops_reading(run_folder, call, monkeypatch, tmp_path):
+    class Closed(io.StringIO):
+        def write(self, text):
+            raise BrokenPipeError
+
+    monkeypatch.setattr(evaluate, "draw_evaluation", lambda evaluation, file: file.write(b"drawn"))
+    monkeypatch.setattr(sys, "stdout", Closed())
+    with pytest.raises(BrokenPipeError):
+        evaluate.main([str(run_folder), "--out", str(tmp_path), "--device", "cpu"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["evaluation.json", "evaluation.png"]
+
+
+def test_a_checkpoint_is_read_once(run_folder, monkeypatch):
+    read = []
+    for module in (evaluation_data, prediction):
+        monkeypatch.setattr(
+            module, "load_checkpoint", lambda *words: read.append(words) or load_checkpoint(*words)
+        )
+    assert evaluation_data.load_trained(run_folder).step > 0
+    assert len(read) == 1
+
+
+def test_where_prices_alone_tell_something_nobody_is_called_the_best_without_context(copy, call, tmp_path):
+    options = load_checkpoint(copy / "checkpoints" / "best.pt")["config"]["options"]
+    change_config(copy, options=options | {"stride": 50})
+    code, out, _ = call(copy, "--data", "bars", "--out", tmp_path)
+    found = json.loads((tmp_path / "evaluation.json").read_text())
+    assert code == 0
+    assert (found["losses"]["blind"], "best without context" in out) == (None, False)
+    assert found["losses"]["best"] > 0 and "best possible" in out
+
+
+def test_a_device_without_memory_gets_one_line(run_folder, call, monkeypatch, tmp_path):
+    def fail(*arguments):
+        raise MemoryError
+
+    monkeypatch.setattr(IndicatorTransformer, "forward", fail)
+    code, out, err = call(run_folder, "--out", tmp_path)
+    assert (code, out, err) == (1, "", "error: out of memory; try --device cpu, which may have more\n")
 
 
 def test_neighbouring_samples_that_share_bars_are_named(copy, call):

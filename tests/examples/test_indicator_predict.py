@@ -1,5 +1,6 @@
 """What predict.py says about new bars, against a direct computation, and what it refuses."""
 
+import io
 import os
 import sys
 
@@ -13,9 +14,9 @@ from examples.indicator_transformer.bars import read_bars
 from examples.indicator_transformer.context_features import CONTEXT, compute_context
 from examples.indicator_transformer.generated_bars import generate_market
 from examples.indicator_transformer.history import WARM_UP
-from examples.indicator_transformer.indicators import SMALL, compute_indicators
+from examples.indicator_transformer.indicators import INDICATORS, SMALL, compute_indicators
 from examples.indicator_transformer.model import SIZES, IndicatorTransformer
-from examples.indicator_transformer.prediction import load_network
+from examples.indicator_transformer.prediction import TrainedNetwork, cut_periods, load_network
 from examples.indicator_transformer.prediction import predict as predict_bars
 from snippets.checkpoints import load_checkpoint, load_weights
 from snippets.errors import exit_with_one_line
@@ -148,6 +149,47 @@ def test_what_is_printed(checkpoint, bars_file, call):
         assert len({line.index("weight ") for line in listed}) == 1  # columns are aligned
 
 
+@pytest.mark.parametrize(
+    ("first", "note"),
+    [
+        ("2025-01-01 00:30", "day, week"),
+        ("2025-01-01", "week"),
+        ("2025-01-06", None),
+    ],  # a Wednesday, a Monday
+)
+def test_periods_that_began_before_the_file_are_named(checkpoint, tmp_path, call, first, note):
+    table = generate_market(12_000, seed=5).bars.table.loc[first:].iloc[: WARM_UP + 60]
+    table.to_csv(tmp_path / "NEW.csv")
+    out = call(checkpoint, tmp_path / "NEW.csv")[1]
+    assert [line for line in out.splitlines() if line.startswith("note")] == (
+        [
+            f"note       the file begins within the {note}: VWAPs anchored there would read differently with "
+            "earlier bars"
+        ]
+        if note
+        else []
+    )
+
+
+def test_readings_that_differ_in_a_longer_file_are_those_of_the_named_periods():
+    """The file begins at noon on a Wednesday, the 15th; the bars that are looked at are of the next day."""
+    table = generate_market(30_000, seed=5).bars.table
+    longer = table.loc["2025-01-01":"2025-01-16 13:00"]
+    shorter = longer.loc["2025-01-15 12:00":]
+    network = TrainedNetwork(None, list(INDICATORS), pandas.Timedelta(minutes=1))
+    assert cut_periods(network, shorter, 1) == ["week", "month", "quarter", "year"]
+    assert cut_periods(network, longer, 1) == []  # a new week has begun; the rest begins with the year
+    values = [compute_indicators(part, INDICATORS)[0][-1] for part in (shorter, longer)]
+    anchored = {"week", "month", "quarter", "year", "week_high", "week_low"}
+    differing = {
+        indicator.name
+        for indicator, one, other in zip(INDICATORS, *values, strict=True)
+        if abs(one - other) > 0.05 and indicator.family == "anchored_vwap"
+    }
+    assert {f"avwap_{anchor}" for anchor in ("week", "month", "quarter", "year")} <= differing
+    assert all(any(name.startswith(f"avwap_{anchor}") for anchor in anchored) for name in differing)
+
+
 def test_one_bar_without_last(checkpoint, bars_file, call):
     out = call(checkpoint, bars_file)[1]
     assert sum(line.startswith("2025-") for line in out.splitlines()) == 1
@@ -255,6 +297,62 @@ def test_the_bars_are_never_overwritten(checkpoint, bars_file, refused):
     before = bars_file.read_bytes()
     refused([checkpoint, bars_file, "--out", bars_file], "would replace the bars")
     assert bars_file.read_bytes() == before
+
+
+def test_the_bars_are_not_overwritten_under_another_name_either(checkpoint, bars_file, tmp_path, refused):
+    """As acme.csv is ACME.csv on a Mac."""
+    os.link(bars_file, tmp_path / "new.csv")
+    refused([checkpoint, bars_file, "--out", tmp_path / "new.csv"], "would replace the bars")
+
+
+def test_the_file_is_written_before_anybody_stops_reading(checkpoint, bars_file, tmp_path, monkeypatch):
+    class Closed(io.StringIO):
+        def write(self, text):
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stdout", Closed())
+    with pytest.raises(BrokenPipeError):
+        predict.main([str(word) for word in (checkpoint, bars_file, "--out", tmp_path / "out.csv")])
+    assert len(pandas.read_csv(tmp_path / "out.csv")) == 1
+
+
+@pytest.mark.parametrize(
+    ("interval", "times"),
+    [("30s", ["11:59:30", "12:00:00"]), ("100ms", ["11:59:59.900000", "12:00:00"])],
+)
+def test_bars_of_less_than_a_minute_show_their_seconds(checkpoint, tmp_path, call, interval, times):
+    fast = altered(checkpoint, tmp_path / "fast.pt", lambda config: config.update(interval=interval))
+    table = generate_market(WARM_UP + 60).bars.table
+    table.index = pandas.date_range(
+        end="2025-01-07 12:00", periods=len(table), freq=interval, name="timestamp"
+    )
+    table.to_parquet(tmp_path / "FAST.parquet")
+    code, out, _ = call(fast, tmp_path / "FAST.parquet", "--last", 2, "--out", tmp_path / "out.csv")
+    assert code == 0
+    lines = [line for line in out.splitlines() if line.startswith("2025-")]
+    assert [line.split()[1] for line in lines] == times
+    written = pandas.to_datetime(pandas.read_csv(tmp_path / "out.csv")["timestamp"], format="ISO8601")
+    assert list(written.dt.tz_localize(None)) == list(table.index[-2:])
+
+
+@pytest.mark.parametrize(
+    ("failure", "message"),
+    [
+        (MemoryError(), "error: out of memory; lower --last, or try --device cpu"),
+        (
+            NotImplementedError("The operator 'aten::gelu' is not currently implemented for the MPS device."),
+            "error: MPS has no operator 'gelu'",
+        ),
+    ],
+)
+def test_a_device_that_fails_is_explained(checkpoint, bars_file, monkeypatch, call, failure, message):
+    def fail(*arguments):
+        raise failure
+
+    monkeypatch.setattr(IndicatorTransformer, "forward", fail)
+    code, out, err = call(checkpoint, bars_file)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith(message)
 
 
 def test_a_folder_that_is_not_there(checkpoint, bars_file, tmp_path, call):
