@@ -12,6 +12,9 @@ DAY = pandas.Timedelta(days=1)
 # The Shenzhen exchange did not trade between 2024-02-08 and 2024-02-19, which are 11 days: a day, as after
 # any other bar, and 10 more. www.szse.cn/English/services/trading/calendar
 LONGEST_CLOSURE = pandas.Timedelta(days=10)
+SHORTEST_BREAK = pandas.Timedelta(minutes=30)
+# When daylight saving ends, an hour of local time comes twice.
+OR_OFFSET = "or give times with their offset from UTC"
 ROUNDING = 1e-9  # relative: prices that were corrected for dividends differ in their last digits
 
 Where = Callable[[int], str]  # from the position of a row, counted from 0, to words for the user
@@ -57,10 +60,14 @@ def check_order(table: pandas.DataFrame, at: Where) -> None:
         raise UsageError(f"{at(0)} is the latest bar and the last row the earliest; sort the rows by time")
     position = int((steps <= 0).argmax()) + 1
     if steps[position - 1] < 0:
-        raise UsageError(f"{at(position)} is earlier than the row before it; sort the rows by time")
+        raise UsageError(
+            f"{at(position)} is earlier than the row before it; sort the rows by time, {OR_OFFSET}"
+        )
     same = table.iloc[position].equals(table.iloc[position - 1])
-    values = "the same values" if same else "other values"
-    raise UsageError(f"{at(position)} has the time of the row before it and {values}; remove one of them")
+    values, advice = ("the same values", "") if same else ("other values", f", {OR_OFFSET}")
+    raise UsageError(
+        f"{at(position)} has the time of the row before it and {values}; remove one of them{advice}"
+    )
 
 
 def most_common_distance(times: pandas.DatetimeIndex) -> pandas.Timedelta:
@@ -75,18 +82,16 @@ def check_spacing(
 ) -> None:
     """Raise UsageError when bars stand off the grid of their interval, or too many of them are missing.
 
-    Bars of less than a day stand on a grid within each calendar day in UTC, from its first bar to its last:
-    whatever lies between days is closing time. Bars of a day or more have no grid, because weekends and
-    holidays are no gaps. For both, no bar for longer than any exchange closes is a gap. `max_missing` is a
-    share of the bars that should be there.
+    Bars of less than a day stand on a grid wherever no closing time lies between them. Bars of a day or more
+    have no grid, because weekends and holidays are no gaps. For both, no bar for longer than any exchange
+    closes is a gap. `max_missing` is a share of the bars that should be there.
     """
     steps = numpy.diff(times.to_numpy())
     long_gaps = steps > interval + LONGEST_CLOSURE
     if interval < DAY:
-        days = times.normalize().to_numpy()
-        same_day = days[1:] == days[:-1]
-        off_grid = same_day & (steps % interval != pandas.Timedelta(0))
-        gaps = long_gaps | same_day & (steps > interval)
+        trading = ~closing_times(times, interval)
+        off_grid = trading & (steps % interval != pandas.Timedelta(0))
+        gaps = long_gaps | trading & (steps > interval)
     else:
         off_grid, gaps = steps < interval / 2, long_gaps  # a month may have 28 days instead of 31
     if off_grid.any():
@@ -105,6 +110,25 @@ def check_spacing(
             f"{missing} bars are missing, {share:.2%} of all; fill the gaps, or allow them with "
             f"--max-missing {enough:g}"
         )
+
+
+def closing_times(times: pandas.DatetimeIndex, interval: pandas.Timedelta) -> numpy.ndarray:
+    """Return for each step to the next bar whether the market closes in between, bool (bars - 1,).
+
+    Whatever lies between two days in UTC is closing time. Within a day there is some too: exchanges close for
+    lunch or maintenance, and sessions cross midnight in UTC. What tells it from missing bars is that it
+    repeats. So a gap of at least 30 minutes is closing time if gaps of exactly this length begin at this time
+    of day on two days or more, and on at least a tenth of the days that have bars. A tenth is little because
+    with daylight saving the session of Sydney, for one, crosses midnight only part of the year.
+    """
+    days, steps = times.normalize(), numpy.diff(times.to_numpy())
+    same_day = days[1:] == days[:-1]
+    long = same_day & (steps >= interval + SHORTEST_BREAK)
+    breaks = pandas.DataFrame({"start": (times - days)[:-1][long], "length": steps[long]})
+    repeats = breaks.groupby(["start", "length"])["length"].transform("size")
+    closed = ~same_day
+    closed[long] = repeats >= max(2, days.nunique() / 10)
+    return closed
 
 
 # --8<-- [end:check_spacing]

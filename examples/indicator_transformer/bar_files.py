@@ -43,7 +43,10 @@ class BarFile:
         Empty lines are not counted.
         """
         row = f"line {position + 2}" if is_csv(self.path) else f"row {position + 1}"
-        time = self.table["timestamp"][position].as_py()
+        try:
+            time = self.table["timestamp"][position].as_py()
+        except OverflowError:  # Python has no years beyond 9999
+            time = None
         return f"{self.path}, {row}" + ("" if time is None else f" ({time})")
 
     def column(self, name: str) -> pyarrow.ChunkedArray:
@@ -125,7 +128,10 @@ def find_columns(header: Sequence[str], path: Path) -> dict[str, str]:
     for wanted, accepted in NAMES.items():
         found = [name for name in header if name.strip().lower() in accepted]
         if len(found) > 1:
-            raise UsageError(f"{path} has two columns for {wanted}: {found[0]!r} and {found[1]!r}; keep one")
+            join = "join date and time into one, or " if wanted == "timestamp" else ""
+            raise UsageError(
+                f"{path} has two columns for {wanted}: {found[0]!r} and {found[1]!r}; {join}keep one"
+            )
         if found:
             columns[wanted] = found[0]
     if missing := [name for name in NAMES if name not in columns]:

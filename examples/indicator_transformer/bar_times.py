@@ -15,6 +15,7 @@ UNIX_UNITS = {"s": (1e8, 1e11), "ms": (1e11, 1e14), "us": (1e14, 1e17), "ns": (1
 MICROSECONDS = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}
 DATE = r"^\d{4}-\d{1,2}-\d{1,2}"
 ZONE = r"(?i)(z|[t ]\d\d.*[+-]\d\d(:?\d\d)?)$"  # Z, or an offset after a time of day
+YEARS = (1700, 2200)  # pandas may count in nanoseconds, which reach from 1677 to 2262
 ADVICE = "write times like 2024-01-31 or 2024-01-31T14:30:00Z"
 
 
@@ -22,7 +23,7 @@ def read_times(file: BarFile) -> pandas.DatetimeIndex:
     """Return the times of all bars in UTC, without a time zone, in microseconds; its name is "timestamp".
 
     Times without a zone are taken for UTC. Raises UsageError, naming the first row, for a time that cannot be
-    read or is missing.
+    read, is missing or lies outside `YEARS`.
     """
     column = file.column("timestamp")
     kind, is_type = column.type, pyarrow.types
@@ -30,7 +31,7 @@ def read_times(file: BarFile) -> pandas.DatetimeIndex:
         position = first(column.is_null().to_numpy())
         raise UsageError(f"{file.at(position)} has no time; {ADVICE}, or remove the row")
     if is_type.is_timestamp(kind) or is_type.is_date(kind):
-        times = pandas.DatetimeIndex(column.to_pandas(date_as_object=False))
+        times = arrow_times(column, file)
     elif is_type.is_integer(kind) or is_type.is_floating(kind):
         times = unix_times(column.to_numpy(), file)
     elif is_type.is_string(kind) or is_type.is_large_string(kind):
@@ -39,7 +40,32 @@ def read_times(file: BarFile) -> pandas.DatetimeIndex:
         raise UsageError(f"{file.path}: timestamp holds {kind}, not times; {ADVICE}")
     if times.tz is not None:
         times = times.tz_convert("UTC").tz_localize(None)
+    check_years(times, file)
     return times.as_unit("us").rename("timestamp")
+
+
+def arrow_times(column: pyarrow.ChunkedArray, file: BarFile) -> pandas.DatetimeIndex:
+    """Return dates or times of Parquet, in their time zone if they have one."""
+    try:
+        return pandas.DatetimeIndex(column.to_pandas(date_as_object=False))
+    except (pyarrow.ArrowException, KeyError):  # the latter from zoneinfo and pytz
+        zone = column.type.tz
+        raise UsageError(
+            f"{file.path}: timestamp has the unknown time zone {zone!r}; write it in UTC"
+        ) from None
+
+
+def check_years(times: pandas.DatetimeIndex, file: BarFile) -> None:
+    """Raise UsageError unless all times, in UTC and without a time zone, lie in `YEARS`."""
+    start, end = numpy.datetime64(f"{YEARS[0]}"), numpy.datetime64(f"{YEARS[1] + 1}")
+    outside = (times < start) | (times >= end)
+    if outside.any():
+        position = first(outside)
+        time = times.to_numpy()[position]  # NumPy prints years of five digits, too
+        raise UsageError(
+            f"{file.at(position)}: {time} lies outside the years {YEARS[0]} to {YEARS[1]}; "
+            "correct the time or remove the row"
+        )
 
 
 def text_times(text: pyarrow.ChunkedArray, file: BarFile) -> pandas.DatetimeIndex:

@@ -39,7 +39,8 @@ def read_bars(path: Path, *, max_missing: float = MAX_MISSING) -> Bars:
     proper bar, and when more than a share `max_missing` of the bars is missing.
     """
     file = read_bar_file(path)
-    table = pandas.DataFrame({name: read_numbers(file, name) for name in NUMBERS}, index=read_times(file))
+    times = read_times(file)
+    table = pandas.DataFrame({name: read_numbers(file, name) for name in NUMBERS}, index=times)
     if len(table) < 2:
         raise UsageError(f"{path} has too few bars: {len(table)}; two make an interval")
     interval = check_bars(table, max_missing, file.at)

@@ -245,7 +245,10 @@ def test_parquet_column_that_is_no_number(tmp_path, day):
 @pytest.mark.parametrize(
     ("times", "parts"),
     [
-        (["14:30", "14:32", "14:31"], ["line 4 (2024-01-02 14:31)", "earlier than the row before", "sort"]),
+        (
+            ["14:30", "14:32", "14:31"],
+            ["line 4 (2024-01-02 14:31)", "earlier than the row before it; sort the rows by time, or give"],
+        ),
         (["14:32", "14:31", "14:30"], ["line 2 (2024-01-02 14:32)", "the latest bar", "sort the rows"]),
         (["14:30", "14:31", "14:31"], ["line 4 (2024-01-02 14:31)", "and the same values", "remove one"]),
     ],
@@ -256,6 +259,15 @@ def test_order_of_the_rows(write, times, parts):
 
 def test_two_bars_of_one_time_that_contradict_each_other(write):
     refused(write(with_row("2024-01-02 14:32,10,12,9,11.5,100")), "line 5", "other values", "remove one")
+
+
+def test_local_times_at_the_end_of_daylight_saving(write):
+    local = pandas.date_range("2024-11-03", "2024-11-04", freq="15min", tz="America/New_York")
+    naive = [str(time) for time in local.tz_localize(None)]
+    refused(write(naive), "line 10 (2024-11-03 01:00:00)", "earlier", "times with their offset from UTC")
+    hours = "\n".join([HEADER, *(f"{time},10,12,9,{11 + i / 100},1" for i, time in enumerate(naive[::4]))])
+    refused(write(hours), "line 4 (2024-11-03 01:00:00)", "other values", "times with their offset from UTC")
+    assert len(read_bars(write([str(time) for time in local]), max_missing=0).table) == 101
 
 
 # What is refused: times
@@ -297,7 +309,49 @@ def test_parquet_time_of_another_type(tmp_path, day):
     refused(tmp_path / "A.parquet", "timestamp holds time64", "not times")
 
 
-# What is refused: gaps
+@pytest.mark.parametrize(
+    ("times", "parts"),
+    [
+        (["2300-01-02", "2300-01-03"], ["line 2 (2300-01-02)", "2300-01-02T00:00:00"]),
+        (["2024-01-02", "2201-01-01"], ["line 3 (2201-01-01)"]),
+        (["1699-12-31T23:59Z", "1700-01-01T00:00Z"], ["line 2 (1699-12-31T23:59Z)"]),
+        ([99_999_999_939, 99_999_999_999], ["line 2 (99999999939)", "5138-11-16T09:45:39"]),
+        ([9_999_999_999_000, 9_999_999_999_060], ["line 2 (9999999999000)", "2286-11-20T17:46:39"]),
+    ],
+)
+def test_a_time_that_nanoseconds_may_not_reach(write, times, parts):
+    refused(write(times), *parts, "outside the years 1700 to 2200; correct the time or remove the row")
+
+
+def test_the_first_and_the_last_year(write):
+    for year in (1700, 2200):
+        table = read_bars(write([f"{year}-01-01", f"{year}-12-31"]), max_missing=1).table
+        assert list(table.index.as_unit("ns").year) == [year, year]
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+@pytest.mark.parametrize("zone", [None, "Asia/Shanghai"])
+def test_parquet_time_beyond_the_years_of_python(tmp_path, day, unit, zone):
+    count = {"s": 1, "ms": 10**3, "us": 10**6}[unit]
+    # The year 11476; in seconds also one that microseconds do not reach.
+    for seconds, year in ((3 * 10**11, "11476"), (10**15, "31690708"))[: 2 if unit == "s" else 1]:
+        times = pyarrow.array([seconds * count, (seconds + 60) * count], pyarrow.timestamp(unit, zone))
+        table = pyarrow.table({"timestamp": times, **{name: day[name][:2] for name in day}})
+        parquet.write_table(table, tmp_path / "A.parquet")
+        read = parquet.read_table(tmp_path / "A.parquet")["timestamp"].type
+        assert read.tz == zone
+        refused(tmp_path / "A.parquet", "A.parquet, row 1: ", year, "outside the years 1700 to 2200")
+
+
+def test_parquet_time_zone_that_nobody_knows(tmp_path, day):
+    times = pyarrow.array(day.index).cast(pyarrow.timestamp("us", "Foo/Bar"))
+    table = {"timestamp": times, **{name: day[name].to_numpy() for name in day}}
+    table["close"] = ["eleven"] * len(day)  # no second error on the way to the first
+    parquet.write_table(pyarrow.table(table), tmp_path / "A.parquet")
+    refused(tmp_path / "A.parquet", "unknown time zone 'Foo/Bar'", "write it in UTC")
+
+
+# What is refused: gaps, and what is none
 
 
 def minutes_without(*absent, days=("2024-01-02", "2024-01-03")):
@@ -378,9 +432,12 @@ def test_two_daily_bars_on_one_day(write):
         ("1704205800000,10,12,9,11,100\n", ["first line must name the columns", f"add {HEADER}"]),
         (HEADER.replace(",", ";") + "\n", ["separate the columns with commas"]),
         ("\n" + HEADER, ["it has none"]),
-        (HEADER + ",Close\n1,2,3,4,5,6,7", ["two columns for close: 'close' and 'Close'"]),
+        (HEADER + ",Close\n1,2,3,4,5,6,7", ["two columns for close: 'close' and 'Close'; keep one"]),
         (HEADER + ",close\n1,2,3,4,5,6,7", ["two columns for close: 'close' and 'close'"]),
-        ("Date,Time,Open,High,Low,Close,Volume\n", ["two columns for timestamp: 'Date' and 'Time'"]),
+        (
+            "Date,Time,Open,High,Low,Close,Volume\n",
+            ["'Date' and 'Time'; join date and time into one, or keep one"],
+        ),
         (with_row("2024-01-02 14:33,10,12,9,11"), ["Row #5", "Expected 6 columns, got 5"]),
         (with_row("2024-01-02 14:33,10,12,9,11,1,200"), ["Row #5", "Expected 6 columns, got 7"]),
         (HEADER.encode() + b"\n\xff\xfe,1,2,3,4,5", ["is not CSV in UTF-8"]),
