@@ -24,6 +24,7 @@ try:
     from snippets.device_failures import explained_failures
     from snippets.errors import UsageError, exit_with_one_line
     from snippets.provenance import provenance
+    from snippets.user_paths import expanded
 except ModuleNotFoundError as missing:
     print(
         f"error: this Python has no module {missing.name!r}; "
@@ -36,10 +37,12 @@ except ModuleNotFoundError as missing:
 def read_command_line(argv: Sequence[str] | None) -> Any:
     """Return the options. Raises UsageError."""
     parser = StrictParser(prog="evaluate.py", description=__doc__.partition("\n")[0].partition(":")[0] + ".")
-    parser.add_argument("run", type=Path, metavar="RUN|CHECKPOINT", help="run folder, or a .pt file in it")
+    parser.add_argument(
+        "run", type=expanded, metavar="RUN|CHECKPOINT", help="run folder, or a .pt file in it"
+    )
     what = f"other bars: {NAMES[0]} (newly generated), {NAMES[1]}, or a folder; those that the run held out"
     parser.add_argument("--data", metavar="NAME|FOLDER", help=what)
-    parser.add_argument("--out", type=Path, metavar="DIR", help="where to write; the run folder")
+    parser.add_argument("--out", type=expanded, metavar="DIR", help="where to write; the run folder")
     missing = "share of a file's bars that may be missing; as in the run"
     parser.add_argument("--max-missing", type=number(0, 1), help=missing)
     devices = ("auto", "mps", "cuda", "cpu")

@@ -20,6 +20,7 @@ try:
     from snippets.device import pick_device
     from snippets.device_failures import explained_failures
     from snippets.errors import RunError, UsageError, exit_with_one_line
+    from snippets.user_paths import expanded
 except ModuleNotFoundError as missing:
     print(
         f"error: this Python has no module {missing.name!r}; "
@@ -39,10 +40,14 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
         epilog=NOTE,
     )
     add = parser.add_argument
-    add("checkpoint", type=Path, help="of a run: runs/indicator_transformer/<time>/checkpoints/best.pt")
-    add("bars", type=Path, help="SYMBOL.csv or SYMBOL.parquet, of the interval that the network learned from")
+    add("checkpoint", type=expanded, help="of a run: runs/indicator_transformer/<time>/checkpoints/best.pt")
+    add(
+        "bars",
+        type=expanded,
+        help="SYMBOL.csv or SYMBOL.parquet, of the interval that the network learned from",
+    )
     add("--last", type=whole_number(1, 10**6), default=1, help="number of bars to look at, the latest; 1")
-    add("--out", type=Path, help="CSV file to write as well, a row per bar; an old one is replaced")
+    add("--out", type=expanded, help="CSV file to write as well, a row per bar; an old one is replaced")
     add("--device", default="auto", help="auto, cuda, mps or cpu; auto")
     add(
         "--max-missing",

@@ -106,6 +106,12 @@ def test_a_checkpoint_gives_the_same_and_goes_where_it_is_told(run_folder, call,
     assert {**after, "provenance": 0} == {**before, "provenance": 0}
 
 
+def test_home_folders_are_expanded(copy, call, monkeypatch):
+    monkeypatch.setenv("HOME", str(copy.parent))
+    assert call("~/copy", "--out", "~/new")[0] == 0
+    assert (copy.parent / "new" / "evaluation.json").exists()
+
+
 def test_new_generated_bars_are_not_those_of_the_run(run_folder, call, tmp_path):
     code, out, _ = call(run_folder, "--data", "bars", "--out", tmp_path)
     found = json.loads((tmp_path / "evaluation.json").read_text())
@@ -146,6 +152,7 @@ def test_a_damaged_best_checkpoint_is_replaced_by_the_newest(copy, call):
     ("change", "message"),
     [
         (lambda copy: [copy / "nope"], "there is no run folder or checkpoint"),
+        (lambda copy: ["~nobody-here/run"], "there is no user nobody-here"),
         (lambda copy: [copy.parent], "holds no run (no folder checkpoints)"),
         (
             lambda copy: [change_config(copy, system="cifar_optimizers")],

@@ -268,6 +268,13 @@ def test_files_that_are_missing_or_damaged(checkpoint, bars_file, tmp_path, refu
     refused([tmp_path / "half.pt", bars_file], "half.pt", "damaged")
 
 
+def test_home_folders_are_expanded(checkpoint, bars_file, tmp_path, monkeypatch, call, refused):
+    monkeypatch.setenv("HOME", str(bars_file.parent))
+    assert call(checkpoint, "~/NEW.csv", "--out=~/out.csv")[0] == 0
+    assert (bars_file.parent / "out.csv").exists()
+    refused([checkpoint, "~nobody-here/NEW.csv"], "there is no user nobody-here")
+
+
 def test_too_few_bars(checkpoint, bars_file, refused, call):
     assert call(checkpoint, bars_file, "--last", 120)[0] == 0
     refused([checkpoint, bars_file, "--last", 121], f"{WARM_UP + 121} needed, {WARM_UP + 120} in {bars_file}")
