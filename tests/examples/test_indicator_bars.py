@@ -444,7 +444,7 @@ def test_two_daily_bars_on_one_day(write):
         ((HEADER + ("\n" + ROW) * 500).encode() + b"\n\xff,1,2,3,4,5", ["cannot read", "UTF8"]),
         (HEADER.encode("utf-16"), ["is not CSV in UTF-8"]),
         (numpy.random.default_rng(0).bytes(1000), ["is not CSV in UTF-8"]),
-        (gzip.compress(HEADER.encode()), ["is compressed; unpack it"]),
+        (gzip.compress(HEADER.encode(), mtime=0), ["is compressed; unpack it"]),
         (b"PK\x03\x04" + bytes(50), ["is compressed; unpack it"]),
     ],
 )
