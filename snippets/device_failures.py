@@ -10,10 +10,10 @@ from snippets.missing_operators import missing_operator
 
 
 @contextlib.contextmanager
-def explained_failures(advice: str) -> Iterator[None]:
+def explained_failures(out_of_memory: str) -> Iterator[None]:
     """Raise a RunError for a worker that died, an operator that is missing, and memory that ran out.
 
-    `advice` says what to do about the last: "lower --batch-size". Other errors pass unchanged.
+    `out_of_memory` is the text for the last, like "out of memory; lower --batch-size". Others pass unchanged.
     """
     try:
         yield
@@ -24,4 +24,4 @@ def explained_failures(advice: str) -> Iterator[None]:
             raise explained from None
         if not is_out_of_memory(error):
             raise
-        raise RunError(f"out of memory; {advice}") from error
+        raise RunError(out_of_memory) from error

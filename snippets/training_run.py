@@ -133,7 +133,7 @@ def run_program(program: Program, argv: Sequence[str] | None) -> int:
         if choice.finished:
             print(f"{choice.folder} is finished; see {choice.folder / 'summary.json'}")
             return 0
-        with explained_failures(f"lower {what_to_lower(program, options)}"):
+        with explained_failures(f"out of memory; lower {what_to_lower(program, options)}"):
             training = open_run(program, choice, options)
             with training.run:
                 return run_to_end(training, stop)

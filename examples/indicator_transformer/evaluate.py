@@ -93,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         trained.options = replace(trained.options, max_missing=options.max_missing)
     subject = held_out(trained, options.data)
     evaluation = facts(trained, subject, f"{device} ({reason})")
-    with explained_failures("try --device cpu, which may have more"):
+    with explained_failures("out of memory; try --device cpu, which may have more"):
         model, samples = trained.network.model.to(device), subject.samples.to(device)
         evaluation |= report(model, samples, trained.network.indicators, subject.reference)
     evaluation["provenance"] = provenance()

@@ -118,7 +118,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     device, reason = pick_device(options.device)
     network = load_network(options.checkpoint)
     bars = read_bars(options.bars, max_missing=options.max_missing)
-    with explained_failures("lower --last, or try --device cpu"):
+    with explained_failures("out of memory; lower --last, or try --device cpu"):
         prediction = predict(network, bars, options.last, device)
     names = [indicator.name for indicator in network.indicators]
     if options.out is not None:  # before anything is printed: who reads that may stop reading

@@ -8,9 +8,9 @@ from snippets.errors import UsageError
 from snippets.user_paths import expanded
 
 
-def test_home_folders_are_put_in(monkeypatch):
-    monkeypatch.setenv("HOME", "/home/me")
-    assert expanded("~/bars") == Path("/home/me/bars")
+def test_home_folders_are_put_in(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert expanded("~/bars") == tmp_path / "bars"
     assert expanded(Path("bars/~")) == Path("bars/~")
 
 
