@@ -1,5 +1,6 @@
 """Errors that end a program with one line: what is wrong, with the value, and what to do."""
 
+import errno
 import os
 import signal
 import sys
@@ -18,6 +19,11 @@ class RunError(Exception):
     exit_code = 1
 
 
+def discard_output() -> None:
+    """Send what is still to be printed nowhere: Python flushes once more at its end, and would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def exit_with_one_line(main: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None = None) -> int:
     """Call `main(argv)` and return its exit code; print a `UsageError` or `RunError` as one line.
 
@@ -31,14 +37,17 @@ def exit_with_one_line(main: Callable[[Sequence[str] | None], int], argv: Sequen
     except (UsageError, RunError) as error:
         print("error:", " ".join(str(error).split()), file=sys.stderr)
         return error.exit_code
-    except BrokenPipeError:
-        # A reader such as `head` has gone. Python flushes once more at the end, into nothing then.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # a reader such as `head` has gone
+        discard_output()
         return 128 + signal.SIGPIPE
     except OSError as error:
-        if error.filename is None:
+        if error.filename is not None:
+            print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
+        elif error.errno == errno.ENOSPC:
+            print(f"error: cannot write the output: {error.strerror}", file=sys.stderr)
+            discard_output()
+        else:
             raise
-        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
         return RunError.exit_code
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

@@ -57,7 +57,7 @@ def add_training_options(parser: argparse.ArgumentParser, defaults: dict[str, st
     add("--accumulate", "passes whose gradients make one step; 1", type=whole_number(1, 10**6))
     add("--lr", "learning rate", type=number(0, 1000, above=True))
     add("--weight-decay", "pulls the weights towards 0", type=number(0, 1000))
-    add("--seed", "of everything random; 0", type=whole_number(0, 2**32 - 1))
+    add("--seed", "of everything random", type=whole_number(0, 2**32 - 1))
     add("--workers", "processes that prepare batches; 0: none", type=whole_number(0, 128))
     add("--out", "folder of the run", type=Path, metavar="DIR")
     add("--resume", "continue a run; auto: the one in --out or the newest equal one", metavar="auto|PATH")

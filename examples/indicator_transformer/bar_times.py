@@ -1,5 +1,7 @@
 """Make UTC of a column of times: text in ISO 8601, Unix times, or what Parquet has for dates and times."""
 
+from datetime import datetime
+
 import numpy
 import pandas
 import pyarrow
@@ -15,6 +17,7 @@ UNIX_UNITS = {"s": (1e8, 1e11), "ms": (1e11, 1e14), "us": (1e14, 1e17), "ns": (1
 MICROSECONDS = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}
 DATE = r"^\d{4}-\d{1,2}-\d{1,2}"
 ZONE = r"(?i)(z|[t ]\d\d.*[+-]\d\d(:?\d\d)?)$"  # Z, or an offset after a time of day
+DATES = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}  # by number of digits
 YEARS = (1700, 2200)  # pandas may count in nanoseconds, which reach from 1677 to 2262
 ADVICE = "write times like 2024-01-31 or 2024-01-31T14:30:00Z"
 
@@ -92,6 +95,8 @@ def text_times(text: pyarrow.ChunkedArray, file: BarFile) -> pandas.DatetimeInde
 def unix_times(numbers: numpy.ndarray, file: BarFile) -> pandas.DatetimeIndex:
     """Return the times of Unix times (bars,), integers or not, all of them in the unit of the first one."""
     earliest = numbers[0] if len(numbers) else 0.0
+    if is_date(f"{earliest:.0f}"):
+        raise UsageError(f"{file.at(0)}: {earliest:.0f} is a date without separators; {ADVICE}")
     unit = next((unit for unit, (low, high) in UNIX_UNITS.items() if low <= earliest < high), "s")
     low, high = UNIX_UNITS[unit]
     wrong = ~((numbers >= low) & (numbers < high))  # NaN is never inside
@@ -102,6 +107,18 @@ def unix_times(numbers: numpy.ndarray, file: BarFile) -> pandas.DatetimeIndex:
         )
     microseconds = numpy.rint(numbers * MICROSECONDS[unit]).astype("int64")
     return pandas.DatetimeIndex(microseconds.view("datetime64[us]"))
+
+
+def is_date(digits: str) -> bool:
+    """Return whether `digits` are a date of 1900 to 2099 such as 20240131, with or without a time of day.
+
+    Some of them could be Unix times as well: of 1976, or of the years from 2030 on.
+    """
+    try:
+        datetime.strptime(digits, DATES[len(digits)])
+    except (KeyError, ValueError):
+        return False
+    return digits[:2] in ("19", "20")
 
 
 def first(mask: numpy.ndarray) -> int:

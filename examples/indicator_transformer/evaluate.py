@@ -42,12 +42,19 @@ def read_command_line(argv: Sequence[str] | None) -> Any:
     )
     what = f"other bars: {NAMES[0]} (newly generated), {NAMES[1]}, or a folder; those that the run held out"
     parser.add_argument("--data", metavar="NAME|FOLDER", help=what)
-    parser.add_argument("--out", type=expanded, metavar="DIR", help="where to write; the run folder")
+    parser.add_argument(
+        "--out", type=expanded, metavar="DIR", help="where to write; needed with --data; else the run folder"
+    )
     missing = "share of a file's bars that may be missing; as in the run"
     parser.add_argument("--max-missing", type=number(0, 1), help=missing)
     devices = ("auto", "mps", "cuda", "cpu")
     parser.add_argument("--device", default="auto", choices=devices, help="auto: CUDA, then MPS, then CPU")
-    return parser.parse_args(argv)
+    options = parser.parse_args(argv)
+    if options.data is not None and options.out is None:
+        raise UsageError(
+            "--data needs --out: the run folder keeps the report on the run's own held-out samples"
+        )
+    return options
 
 
 def folder_of(checkpoint: Path) -> Path:

@@ -205,7 +205,7 @@ def new_samples(all_bars: Sequence[Bars], trained: Trained, periods: Periods | N
     if periods is None:
         return samples, "all; not checked whether the network learned from them"
     if known:
-        return samples, f"all but {known:,} of a symbol and time that the run had bars of"
+        return samples, f"{known:,} more are left out: the run had bars of their symbol and time"
     return samples, "all: the network has not learned from these bars"
 
 

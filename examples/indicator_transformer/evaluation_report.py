@@ -139,12 +139,12 @@ def losses(logits: torch.Tensor, usefulness: torch.Tensor, reference: Reference)
 def direction(forecasts: torch.Tensor, future_return: torch.Tensor, known: Optimum | None) -> dict[str, Any]:
     """Return how often forecasts (n,) have the sign of `future_return` (n,); none at all is half right.
 
-    The standard error is that of a binomial share.
+    The standard error is that of the mean of these scores, 0, a half or 1.
     """
-    right, count = (((forecasts * future_return).sign() + 1) / 2).double().mean().item(), len(forecasts)
+    scores, count = ((forecasts * future_return).sign().double() + 1) / 2, len(forecasts)
     return {
-        "right": right,
-        "standard_error": (right * (1 - right) / count) ** 0.5,
+        "right": scores.mean().item(),
+        "standard_error": (scores.var(correction=0).item() / count) ** 0.5,
         "samples": count,
         "without_forecast": (forecasts == 0).double().mean().item(),
         "best": None if known is None else known.best_accuracy,

@@ -103,6 +103,6 @@ def check_batch(options: Options, samples: int) -> None:
     if options.batch_size * options.accumulate > samples:
         times = f" × --accumulate {options.accumulate}" if options.accumulate > 1 else ""
         raise UsageError(
-            f"--batch-size {options.batch_size}{times}: there are only {samples} training samples; lower it, "
-            f"or take more of the bars with a --stride below {options.stride}"
+            f"--batch-size {options.batch_size}{times}: there are only {samples} training samples; "
+            "use more bars, a smaller --stride or smaller batches"
         )

@@ -53,7 +53,10 @@ def find_data(text: str) -> str:
     """Return "bars", "goog" or "folder": what `--data` means. Raises UsageError."""
     if text in NAMES:
         return text
-    if not expanded(text).is_dir():
+    path = expanded(text)
+    if path.is_file():
+        raise UsageError(f"--data {text} is a file; name its folder")
+    if not path.is_dir():
         raise UsageError(f"--data {text}: neither {' nor '.join(NAMES)} nor an existing folder")
     return "folder"
 
@@ -82,4 +85,6 @@ def resolve(typed: dict[str, Any]) -> Options:
     values = {"stride": STRIDES[name], **RECIPES[typed.get("size", Options.size)]}
     values |= QUICK if "quick" in typed else {}
     values |= {option: value for option, value in typed.items() if option in Options.__dataclass_fields__}
+    if name == "folder":  # a run may be continued and evaluated from elsewhere
+        values["data"] = str(expanded(values["data"]).resolve())
     return Options(**values | {"data_name": name})

@@ -56,6 +56,9 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
         help="share of bars that may be missing; 0.01",
     )
     options = parser.parse_args(argv)
+    if options.checkpoint.is_dir():
+        checkpoint = options.checkpoint / "checkpoints" / "best.pt"
+        raise UsageError(f"{options.checkpoint} is a folder; name a checkpoint, like {checkpoint}")
     if options.out is not None and options.out.suffix.lower() != ".csv":
         raise UsageError(f"--out {options.out}: the name must end in .csv")
     if options.out is not None and is_same_file(options.out, options.bars):
@@ -92,7 +95,8 @@ def direction_in_words(direction: float, selected: int) -> str:
     if not selected:
         return "no direction: no indicator is selected"
     word = "up" if direction > 0 else "down" if direction < 0 else "neither up nor down"
-    return f"{word}, {direction:+.2f}: the weighted mean of {selected} selected indicators"
+    plural = "s" if selected > 1 else ""
+    return f"{word}, {direction:+.2f}: the weighted mean of {selected} selected indicator{plural}"
 
 
 def write_csv(path: Path, prediction: Prediction, names: list[str]) -> None:

@@ -69,10 +69,10 @@ def conclude(run: RunFolder, options: Options, data: MarketData, state: Training
         "seconds": seconds,
     }
     replace_json(run.path / "summary.json", {**summary, "steps": state.step, "options": asdict(options)})
-    lines = [
-        f"done       BCE {result['val_bce']:.4f}, direction right for {result['val_right']:.2%} of "
-        f"{len(data.validation):,} held-out samples, after {seconds:.1f} s",
-    ]
+    right = f"direction right for {result['val_right']:.2%} of {len(data.validation):,} held-out samples"
+    if not result["val_selected"]:
+        right = "no direction: no indicator was ever selected"
+    lines = [f"done       BCE {result['val_bce']:.4f}, {right}, after {seconds:.1f} s"]
     if optimum is not None and optimum.blind_bce is not None:
         way = (optimum.blind_bce - result["val_bce"]) / (optimum.blind_bce - optimum.best_bce)
         lines.append(

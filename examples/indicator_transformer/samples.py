@@ -1,5 +1,6 @@
 """What the network learns from: readings at one bar, and what the bars after it made of them."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -53,9 +54,10 @@ def make_samples(bars: Bars, indicators: Sequence[Indicator], horizon: int, stri
     at = numpy.arange(stride - 1, count - horizon, stride)  # with 60: the last minute of each hour
     at = at[at >= WARM_UP]
     if not len(at):
+        needed = stride * math.ceil((WARM_UP + 1) / stride) + horizon
         raise UsageError(
-            f"too few bars: the first sample needs {WARM_UP} before and {horizon} after it, "
-            f"and there are {count:,} of {bars.source}"
+            f"too few bars: with --stride {stride}, the first sample needs {needed:,}, "
+            f"and there are {count:,} of {bars.source}; use more bars or a smaller --stride"
         )
     close = numpy.log(bars.table["close"].to_numpy())
     future_return = torch.from_numpy(close[at + horizon] - close[at]).float().unsqueeze(1)

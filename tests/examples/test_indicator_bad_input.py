@@ -33,7 +33,10 @@ def assert_refused(run, message):
         ("--horizon 61", "--horizon 61: generated bars know their future for 60 bars at most"),
         ("--horizon 100 --bars 3000", "--horizon 100: generated bars know their future for 60 bars at most"),
         ("--stride 0", "--stride: must be a whole number from 1"),
-        ("--bars 3000 --stride 10000", "too few bars: the first sample needs 720 before and 20 after it"),
+        (
+            "--bars 3000 --stride 10000",
+            "--stride 10000, the first sample needs 10,020, and there are 3,000 of",
+        ),
         ("--val-split 0", "--val-split: must be a number above 0 and below 1, not '0'"),
         ("--val-split 1", "--val-split: must be a number above 0 and below 1"),
         ("--bars 3000 --val-split 0.99", "too few bars: 0 samples to learn from"),
@@ -44,9 +47,13 @@ def assert_refused(run, message):
         ("--lr -1", "--lr: must be a number above 0"),
         ("--epochs 0", "--epochs: must be a whole number"),
         ("--data ~nobody-here/bars", "~nobody-here/bars: there is no user nobody-here; write the whole path"),
+        (f"--data {__file__}", "test_indicator_bad_input.py is a file; name its folder"),
         ("--data nowhere", "--data nowhere: neither bars nor goog nor an existing folder"),
         ("--data .", "has no file SYMBOL.csv or SYMBOL.parquet; it needs one per symbol"),
-        ("--data goog --horizon 400", "too few bars: the first sample needs 720 before and 400 after it"),
+        (
+            "--data goog --horizon 400",
+            "with --stride 1, the first sample needs 1,121, and there are 1,047 of",
+        ),
         ("--resume nowhere", "--resume nowhere: there is no such file or folder"),
         ("--resume .", "--resume .: . holds no run"),
     ],
@@ -59,7 +66,9 @@ def test_one_line_and_nothing_written(run_train, tmp_path, words, message):
 def test_a_short_file_of_bars(run_train, tmp_path):
     (tmp_path / "bars").mkdir()
     generate_market(600).bars.table.to_csv(tmp_path / "bars" / "ONE.csv")
-    assert_refused(run_train("--data", "bars/"), "too few bars: the first sample needs 720 before")
+    assert_refused(
+        run_train("--data", "bars/"), "with --stride 60, the first sample needs 800, and there are 600 of"
+    )
     generate_market(3000).bars.table.to_csv(tmp_path / "bars" / "TWO.csv")
     assert_refused(run_train("--data", "bars/"), "and there are 600 of ")
     assert [path.name for path in tmp_path.iterdir()] == ["bars"]
@@ -68,7 +77,7 @@ def test_a_short_file_of_bars(run_train, tmp_path):
 def test_daily_bars_need_a_smaller_stride(run_train):
     run = run_train("--data", "goog", "--stride", 60)
     assert_refused(
-        run, "there are only 2 training samples; lower it, or take more of the bars with a --stride"
+        run, "there are only 2 training samples; use more bars, a smaller --stride or smaller batches"
     )
 
 

@@ -289,10 +289,14 @@ def test_times_with_and_without_zone(write, time):
     refused(write([*MINUTES, time]), f"line 8 ({time})", "have a time zone")
 
 
+@pytest.mark.parametrize("time", [20240102, 2024010223, 202401022359, 20240102235959])
+def test_a_date_without_separators_is_not_taken_for_a_unix_time(write, time):
+    refused(write([time, time + 1]), f"line 2 ({time})", "is a date without separators; write times like")
+
+
 @pytest.mark.parametrize(
     ("times", "place"),
     [
-        ([20240102, 20240103], "line 2 (20240102)"),  # a date without hyphens
         ([0, 1, 2], "line 2 (0)"),  # a row number
         ([1704205800, 1704205860_000], "line 3 (1704205860000)"),  # two units
         ([1704205800, "later"], "line 3 (later)"),

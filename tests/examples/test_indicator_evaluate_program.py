@@ -160,8 +160,11 @@ def test_a_damaged_best_checkpoint_is_replaced_by_the_newest(copy, call):
         ),
         (lambda copy: [change_config(copy, indicators=["moon"])], "was trained on other readings: moon"),
         (lambda copy: [change_config(copy, data_crc32=1)], "are not those that the network learned from"),
-        (lambda copy: [copy, "--data", copy / "config.json"], "neither bars nor goog nor an existing folder"),
-        (lambda copy: [copy, "--data", copy], "has no file SYMBOL.csv or SYMBOL.parquet"),
+        (
+            lambda copy: [copy, "--data", copy / "config.json", "--out", copy],
+            "config.json is a file; name its folder",
+        ),
+        (lambda copy: [copy, "--data", copy, "--out", copy], "has no file SYMBOL.csv or SYMBOL.parquet"),
         (lambda copy: [copy, "--out", copy / "config.json"], "name another folder with --out"),
         (lambda copy: [copy, "--size", "large"], "unknown option '--size'"),
         (lambda copy: [], "required"),
@@ -176,9 +179,9 @@ def test_mistakes_are_answered_in_one_line(copy, call, change, message):
 
 def test_too_few_bars_are_refused(run_folder, call, tmp_path):
     generate_market(120).bars.table.to_csv(tmp_path / "SHORT.csv")
-    code, _, err = call(run_folder, "--data", tmp_path)
+    code, _, err = call(run_folder, "--data", tmp_path, "--out", tmp_path)
     assert (code, err.count("\n")) == (2, 1)
-    assert "too few bars: the first sample needs" in err
+    assert "too few bars: with --stride 60, the first sample needs 800" in err
 
 
 @pytest.fixture(scope="module")
@@ -208,10 +211,10 @@ def test_of_a_newer_download_only_what_is_new_is_taken(folder_run, call, tmp_pat
     table = generate_market(9_000, seed=4).bars.table
     table.to_csv(tmp_path / "ACME.csv")
     _, out, _ = call(folder_run[0], "--data", tmp_path, "--out", tmp_path / "out")
-    assert "samples    49, all but 88 of a symbol and time that the run had bars of" in out
+    assert "samples    49, 88 more are left out: the run had bars of their symbol and time" in out
     table.to_csv(tmp_path / "OTHER.csv")
     _, out, _ = call(folder_run[0], "--data", tmp_path, "--out", tmp_path / "out")
-    assert "samples    186, all but 88 of" in out
+    assert "samples    186, 88 more are left out" in out
     (tmp_path / "ACME.csv").unlink()
     _, out, _ = call(folder_run[0], "--data", tmp_path, "--out", tmp_path / "out")
     assert "samples    137, all: the network has not learned from these bars" in out
@@ -219,7 +222,7 @@ def test_of_a_newer_download_only_what_is_new_is_taken(folder_run, call, tmp_pat
 
 def test_what_a_run_on_generated_bars_knows_is_compared_too(run_folder, call, tmp_path):
     generate_market(12_000).bars.table.to_csv(tmp_path / "GENERATED.csv")
-    code, _, err = call(run_folder, "--data", tmp_path)
+    code, _, err = call(run_folder, "--data", tmp_path, "--out", tmp_path)
     assert code == 2
     assert "samples are of a symbol and time that the run had bars of" in err
 

@@ -1,5 +1,6 @@
 """Numbers of an evaluation against forecasters whose worth is known, and against hand calculations."""
 
+import statistics
 from dataclasses import replace
 
 import pytest
@@ -194,8 +195,14 @@ def test_direction_by_hand():
     forecasts, future = torch.tensor([0.5, -0.1, 0.2, 0.0]), torch.tensor([1.0, -2.0, -1.0, 3.0])
     found = direction(forecasts, future, None)
     assert (found["right"], found["samples"], found["without_forecast"]) == (0.625, 4, 0.25)
-    assert found["standard_error"] == pytest.approx((0.625 * 0.375 / 4) ** 0.5)
+    scores = [1, 1, 0, 0.5]
+    assert found["standard_error"] == pytest.approx(statistics.pstdev(scores) / 2)
     assert found["best"] is None
+
+
+def test_who_never_forecasts_is_half_right_for_certain():
+    found = direction(torch.zeros(5), torch.tensor([1.0, -2.0, -1.0, 3.0, 1.0]), None)
+    assert (found["right"], found["standard_error"], found["without_forecast"]) == (0.5, 0, 1)
 
 
 def test_whoever_knows_the_direction_is_right_as_often_as_possible(market):

@@ -116,7 +116,7 @@ def test_the_bars_until_the_horizon_decide_only_the_label(bars, samples):
 
 
 def test_too_few_bars_for_a_sample_are_refused_with_their_source(bars):
-    needed = f"the first sample needs {WARM_UP} before and {HORIZON} after it"
+    needed = "with --stride 60, the first sample needs 800"  # the 780th bar, and 20 after it
     with pytest.raises(UsageError, match=f"too few bars: {needed}, and there are 300 of generated minute"):
         make_samples(with_table(bars, bars.table[:300]), SMALL, HORIZON, STRIDE)
 

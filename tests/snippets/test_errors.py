@@ -39,6 +39,21 @@ def test_a_file_that_cannot_be_opened_is_one_line(capsys, tmp_path):
     assert capsys.readouterr().err == f"error: {missing}: No such file or directory\n"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has /dev/full")
+def test_a_full_disk_is_one_line(tmp_path):
+    code = "from snippets.errors import *; sys.exit(exit_with_one_line(lambda argv: print('x' * 10**6)))"
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (1, "error: cannot write the output: No space left on device\n")
+
+
 @pytest.mark.parametrize("error", [ZeroDivisionError(), OSError("no file is to blame")])
 def test_a_defect_keeps_its_traceback(error):
     with pytest.raises(type(error)):
