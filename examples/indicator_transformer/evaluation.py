@@ -23,12 +23,16 @@ def predictions(model: nn.Module, samples: Samples) -> Iterator[tuple[Samples, t
 
 # --8<-- [start:forecast]
 def forecast(logits: torch.Tensor, weights: torch.Tensor, calls: torch.Tensor) -> torch.Tensor:
-    """Return the direction (n,) that the selected indicators call together, -1 to 1; 0: none selected.
+    """Return the direction (n,) that the selected indicators call together, -1 to 1; 0: none selected."""
+    return (selected_weights(logits, weights) * calls).sum(1)
 
-    Selected are those with a probability above one half; their weights are scaled to the sum 1.
+
+def selected_weights(logits: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """Return the weights (n, indicators) of those selected, scaled to the sum 1, and 0 for all others.
+
+    Selected are those with a probability above one half.
     """
-    kept = weights * (logits > 0)
-    return (F.normalize(kept, p=1, dim=1) * calls).sum(1)
+    return F.normalize(weights * (logits > 0), p=1, dim=1)
 
 
 # --8<-- [end:forecast]

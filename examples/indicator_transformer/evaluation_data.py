@@ -12,7 +12,13 @@ from examples.indicator_transformer.bar_checks import in_words
 from examples.indicator_transformer.bars import Bars
 from examples.indicator_transformer.evaluation_report import Reference
 from examples.indicator_transformer.generated_bars import generate_market
-from examples.indicator_transformer.market_data import MarketData, load_bars, load_for_training, optimum_on
+from examples.indicator_transformer.market_data import (
+    MarketData,
+    Periods,
+    load_bars,
+    load_for_training,
+    optimum_on,
+)
 from examples.indicator_transformer.options import Options, find_data
 from examples.indicator_transformer.prediction import TrainedNetwork, rebuild_network
 from examples.indicator_transformer.samples import Samples, joined, make_samples
@@ -20,7 +26,6 @@ from examples.indicator_transformer.train import SYSTEM
 from snippets.checkpoints import DamagedCheckpoint, load_checkpoint, load_newest
 from snippets.errors import UsageError
 
-Periods = dict[str, tuple[pandas.Timestamp, pandas.Timestamp]]  # by symbol, in lower case
 NEVER = (pandas.Timestamp.max, pandas.Timestamp.min)  # between these two lies no time at all
 
 NEW_SEED = 1  # of generated bars that no run learns from: train.py generates with seed 0
@@ -141,20 +146,20 @@ def other_bars(trained: Trained, other: str) -> HeldOut:
     all_bars = load_bars(options) if market is None else [market.bars]
     notes, frequency, periods = overlap(options), None, None
     try:
-        frequency = frequencies(data_of_run(trained).training)
-        periods = periods_of_run(trained.options)
+        learned = data_of_run(trained)
+        frequency, periods = frequencies(learned.training), learned.periods
     except UsageError as gone:
         notes.append(f"nothing to take constant frequencies from: {gone}")
     if market is not None:
         periods = {}  # of the same symbol and time, but from another seed
     samples, why = new_samples(all_bars, trained, periods)
-    interval, learned = all_bars[0].interval, trained.network.interval
-    if interval != learned:
+    interval, expected = all_bars[0].interval, trained.network.interval
+    if interval != expected:
         notes.append(
             f"these bars come every {in_words(interval)}; the network learned from bars every "
-            f"{in_words(learned)}"
+            f"{in_words(expected)}"
         )
-    known = None if market is None else optimum_on(market, samples, options.horizon)
+    known = None if market is None else optimum_on(samples, market.chance_of_rise(options.horizon))
     return HeldOut(
         samples=samples,
         source="; ".join(bars.source for bars in all_bars),
@@ -172,13 +177,6 @@ def overlap(options: Options) -> list[str]:
         return []
     shared = f"a sample every {options.stride} bars, decided by the {options.horizon} bars after it"
     return [f"{shared}: neighbours share bars, so true standard errors are larger"]
-
-
-def periods_of_run(options: Options) -> Periods:
-    """Return the first and the last time of each symbol's bars in a run. Raises UsageError."""
-    generated = options.data_name == "bars"
-    all_bars = [generate_market(options.bars).bars] if generated else load_bars(options)
-    return {bars.symbol.casefold(): (bars.table.index[0], bars.table.index[-1]) for bars in all_bars}
 
 
 def new_samples(all_bars: Sequence[Bars], trained: Trained, periods: Periods | None) -> tuple[Samples, str]:

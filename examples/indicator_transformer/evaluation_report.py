@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from examples.indicator_transformer.context_features import CONTEXT
-from examples.indicator_transformer.evaluation import forecast, predictions
+from examples.indicator_transformer.evaluation import forecast, predictions, selected_weights
 from examples.indicator_transformer.indicator import Indicator, with_the_move
 from examples.indicator_transformer.loss import SPARSITY
 from examples.indicator_transformer.samples import Samples
@@ -157,8 +157,7 @@ def concentration(logits: torch.Tensor, weights: torch.Tensor) -> dict[str, floa
     `concentration` is the mean sum of squared weights: 1 when one indicator has all the weight; its inverse
     is the number of equally weighted ones that would be as concentrated. None: never was any selected.
     """
-    kept = F.normalize(weights * (logits > 0), p=1, dim=1)
-    squares = kept.double().square().sum(1)
+    squares = selected_weights(logits, weights).double().square().sum(1)
     squares = squares[squares > 0]
     return {
         "mean": (logits > 0).sum(1).double().mean().item(),

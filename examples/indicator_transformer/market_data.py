@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy
+import pandas
 import torch
 
 from examples.indicator_transformer.bars import Bars, load_goog, read_folder
-from examples.indicator_transformer.generated_bars import BLOCK, GeneratedMarket, generate_market
+from examples.indicator_transformer.generated_bars import BLOCK, generate_market
 from examples.indicator_transformer.indicators import INDICATORS, SMALL
 from examples.indicator_transformer.options import Options
 from examples.indicator_transformer.samples import Samples, joined, make_samples, split_by_time
@@ -17,6 +18,8 @@ from snippets.errors import UsageError
 from snippets.user_paths import expanded
 
 INDICATOR_SETS = {len(indicators): indicators for indicators in (SMALL, INDICATORS)}
+
+Periods = dict[str, tuple[pandas.Timestamp, pandas.Timestamp]]  # first and last bar by symbol, in lower case
 
 
 @dataclass
@@ -29,6 +32,7 @@ class MarketData:
     interval: str  # between bars, like "0 days 00:01:00"
     training: Samples
     validation: Samples
+    periods: Periods
     files_crc32: int = 0  # of the bars that were read; 0 for generated ones
     optimum: Optimum | None = None  # on the held-out samples, where it is known
 
@@ -65,7 +69,7 @@ def load_for_training(options: Options) -> MarketData:
     """Return the samples of a run, split by time. Raises UsageError."""
     market = generate_market(options.bars) if options.data_name == "bars" else None
     if market is not None:
-        market.chance_of_rise(options.horizon)  # refuses what nobody knows, before the work
+        chance = market.chance_of_rise(options.horizon)  # refuses what nobody knows, before the work
     all_bars = load_bars(options) if market is None else [market.bars]
     indicators = INDICATOR_SETS[options.indicators]
     parts = [make_samples(bars, indicators, options.horizon, options.stride) for bars in all_bars]
@@ -77,22 +81,23 @@ def load_for_training(options: Options) -> MarketData:
         interval=str(all_bars[0].interval),
         training=joined(training),
         validation=joined(validation),
+        periods={bars.symbol.casefold(): (bars.table.index[0], bars.table.index[-1]) for bars in all_bars},
         files_crc32=crc32_of(all_bars) if market is None else 0,
     )
     if market is not None:
-        data.optimum = optimum_on(market, data.validation, options.horizon)
+        data.optimum = optimum_on(data.validation, chance)
     check_batch(options, len(data.training))
     return data
 
 
 # --8<-- [end:load_for_training]
-def optimum_on(market: GeneratedMarket, samples: Samples, horizon: int) -> Optimum:
-    """Return what can be reached on samples of generated bars. Raises UsageError for too long a `horizon`.
+def optimum_on(samples: Samples, chance_of_rise: numpy.ndarray) -> Optimum:
+    """Return what can be reached on samples of generated bars with these chances of a rise (bars,).
 
-    Only at the last bar of a block do prices say nothing about the next `horizon` bars. Where a sample lies
+    Only at the last bar of a block do prices say nothing about the bars to come. Where a sample lies
     elsewhere, the blind forecaster is not the best one without context, and its loss is left out.
     """
-    chance = torch.from_numpy(market.chance_of_rise(horizon))[samples.bar]
+    chance = torch.from_numpy(chance_of_rise)[samples.bar]
     optimum = known_optimum(samples.calls, chance.unsqueeze(1))
     at_ends = bool(((samples.bar + 1) % BLOCK == 0).all())
     return optimum if at_ends else replace(optimum, blind_bce=None)

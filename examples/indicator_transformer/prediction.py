@@ -8,13 +8,12 @@ from typing import Any
 import numpy
 import pandas
 import torch
-from torch.nn import functional as F
 
 from examples.indicator_transformer.anchors import EVENTS, PERIODS
 from examples.indicator_transformer.bar_checks import in_words
 from examples.indicator_transformer.bars import Bars, check_enough
 from examples.indicator_transformer.context_features import CONTEXT, compute_context
-from examples.indicator_transformer.evaluation import BATCH, forecast
+from examples.indicator_transformer.evaluation import BATCH, forecast, selected_weights
 from examples.indicator_transformer.history import WARM_UP, History
 from examples.indicator_transformer.indicator import Indicator
 from examples.indicator_transformer.indicators import INDICATORS, compute_indicators
@@ -119,7 +118,7 @@ def predict(network: TrainedNetwork, bars: Bars, last: int, device: torch.device
     model = network.model.to(device)
     parts = [model(*part) for part in zip(values.split(BATCH), context.split(BATCH), strict=True)]
     logits, weights = (torch.cat(column) for column in zip(*parts, strict=True))
-    selected = F.normalize(weights * (logits > 0), p=1, dim=1)
+    selected = selected_weights(logits, weights)
     columns = forecast(logits, weights, calls), logits.sigmoid(), selected, calls
     return Prediction(bars.table.index[-last:], *(column.cpu().numpy() for column in columns))
 
