@@ -15,17 +15,10 @@ LONGEST_RUN = 10  # Latin words in a row that make an English sentence
 
 HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _LATIN_WORD = re.compile(r"[A-Za-z][A-Za-z'’-]+")
-# Inline code does not end an English sentence; Chinese characters and table cells do.
-_BETWEEN = r"[^A-Za-z\u2e80-\uffff|\n]"
-_RUN = re.compile(
-    rf"[A-Za-z][A-Za-z'’-]*(?:(?:{_BETWEEN}*\n(?!\s*\n)[ \t]*|{_BETWEEN}+)[A-Za-z][A-Za-z'’-]*)+"
-)
-
-HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
-_LATIN_WORD = re.compile(r"[A-Za-z][A-Za-z'’-]+")
-_RUN = re.compile(
-    r"[A-Za-z][A-Za-z'’-]*(?:[^A-Za-z\u2e80-\uffff\U000F0000-\U000FFFFD|\n]+(?:\n(?!\s*\n)\s*)?[A-Za-z][A-Za-z'’-]*)+"
-)
+# Inline code (of a private plane) and line ends are inside a sentence; Chinese characters, table cells, empty
+# lines and the marks of list items are not.
+_BETWEEN = r"(?:[^A-Za-z\u2e80-\uffff|\n]|\n(?!\s*\n|\s*(?:[-*+]|\d+\.)\s))+"
+_RUN = re.compile(rf"[A-Za-z][A-Za-z'’-]*(?:{_BETWEEN}[A-Za-z][A-Za-z'’-]*)+")
 _LOWER_WORD = re.compile(r"(?<![\w.])[a-z]{3,}(?!\.?\w)")  # not the parts of dotted names
 _EXTERNAL_TEXT = re.compile(f"{EXTERNAL[0]}[^{EXTERNAL[1]}]*{EXTERNAL[1]}")
 
@@ -74,7 +67,8 @@ def untranslated(english: Page, chinese: Page) -> Iterator[tuple[str, str]]:
         for text in (section.text, *cells):
             for run in _RUN.finditer(own_words(text)):
                 if len(_LATIN_WORD.findall(run[0])) >= LONGEST_RUN:
-                    yield where, f"English sentence on the Chinese page: {run[0][:60].strip()} …"
+                    start = chinese.show(run[0])[:60].strip()
+                    yield where, f"English sentence on the Chinese page: {start} …"
     yield from _equal_parts(english, chinese)
 
 

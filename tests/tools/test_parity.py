@@ -174,6 +174,13 @@ PLANTED = [
         "This sentence was left behind in English by somebody who was in a hurry. 请看[",
         "section #choose: English sentence on the Chinese page: This sentence",
     ),
+    (
+        "English sentence full of code",
+        "用三个工作进程",
+        "Call `to()` once more, set `mps` first, then read `loss` only after\n`step()` so that the GPU never "
+        "waits.\n\n用三个工作进程",
+        "section #ask: English sentence on the Chinese page: Call `to()` once more, set `mps` first, then",
+    ),
 ]  # fmt: skip
 
 
@@ -189,6 +196,13 @@ def test_planted_difference_is_found(tree, old, new, found):
     edit(tree / "docs/zh/start/device.md", old, new)
     defects = [line for line in check(tree).defects if found in line]
     assert defects and all(line.startswith("docs/zh/start/device.md: ") for line in defects)
+
+
+@pytest.mark.parametrize("separator", ["，", "\n\n", "\n- ", " | "])
+def test_names_one_after_another_are_no_english_sentence(tree, separator):
+    names = separator.join(["NumPy", "pandas", "`torch`", "PyTorch Lightning", "Core ML", "MLX"] * 3)
+    edit(tree / "docs/zh/start/device.md", "用三个工作进程", f"- {names}\n\n用三个工作进程")
+    assert not [line for line in check(tree).defects if "English sentence" in line]
 
 
 def test_missing_and_extra_pages_are_found(tree):
