@@ -130,6 +130,15 @@ def test_the_device_is_waited_for_before_the_clock_is_read(monkeypatch):
     assert Steps(task).timed(2) == pytest.approx(2 * 0.101 + 1)
 
 
+def test_work_from_before_does_not_count_as_a_step(monkeypatch):
+    """The device has 5 s of work left when timing begins, such as copying the data to it."""
+    task, left = Counting(monkeypatch, [0.1] * 3), [5.0]
+    monkeypatch.setattr(
+        steps, "synchronize", lambda device: setattr(task, "now", task.now + (left.pop() if left else 0))
+    )
+    assert time_steps(task, Plan(warm_up=1, readings=2))["first_step_s"] == pytest.approx(0.101)
+
+
 @pytest.mark.parametrize(
     ("losses", "differ"),
     [

@@ -92,9 +92,13 @@ def test_a_restored_state_continues_in_the_middle_of_an_epoch(tmp_path):
     assert second.means == [[5.5, 1.0], [9.5, 1.0]]  # of the whole second epoch
 
 
-def test_the_best_network_is_kept_although_training_goes_on(tmp_path, clock):
-    """Hardly any time passes, so nothing is due before the end: best.pt is a copy made in epoch 2."""
-    task = Line(scores=(1.0, 3.0, 2.0))
+@pytest.mark.parametrize("last", [2.0, 3.0])
+def test_the_best_network_is_kept_although_training_goes_on(tmp_path, clock, last):
+    """Hardly any time passes, so nothing is due before the end: best.pt is a copy made in epoch 2.
+
+    Of equally good networks, it is the first.
+    """
+    task = Line(scores=(1.0, 3.0, last))
     task.during = lambda: clock.__setitem__(0, clock[0] + 0.001)
     train(task, tmp_path / "run")
     checkpoints = tmp_path / "run" / "checkpoints"
@@ -121,6 +125,25 @@ def test_saving_takes_at_most_a_hundredth_of_the_time(tmp_path, clock, monkeypat
     assert saved_at[0] < 20 and saved_at[1] <= 2 * 20 + 4  # looks are 4 s apart; the first save counts, too
     assert max(later - sooner for sooner, later in itertools.pairwise(saved_at[1:])) <= 24
     assert saved_at[-1] == 1000
+
+
+def test_evaluation_counts_for_the_run_and_not_for_the_speed_of_training(tmp_path, clock):
+    """A step of 8 samples takes 2 s, an evaluation 100 s: 4 samples per second, before and after it."""
+    task = Line()
+    evaluate, speeds = task.evaluate, []
+
+    def slow_evaluation(epoch, measures, samples_per_s):
+        speeds.append(samples_per_s)
+        clock[0] += 100
+        return evaluate(epoch, measures, samples_per_s)
+
+    task.evaluate = slow_evaluation
+    task.during = lambda: clock.__setitem__(0, clock[0] + 2)
+    training = train(task, tmp_path / "run")
+    lines = read_metrics(tmp_path / "run" / "metrics.jsonl")
+    assert speeds == [4.0] * 3
+    assert [line["samples_per_s"] for line in lines] == [4.0] * len(lines) and len(lines) >= 3
+    assert training.state.progress["seconds"] == 12 * 2 + 3 * 100
 
 
 def test_slow_steps_are_looked_at_by_the_clock(tmp_path, clock):
