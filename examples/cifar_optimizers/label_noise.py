@@ -77,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--label-noise", type=number(0, 1, above=True, below=True), default=0.3, help="share made wrong; 0.3"
     )
     options, words = parser.parse_known_args(argv)
-    share = f"{options.label_noise:g}"
+    share = str(options.label_noise)  # every digit: what is trained with is what the report says
     folders = options.out / "noise-0", options.out / f"noise-{share}"
     added = (), ("--label-noise", share)
     grids = []

@@ -275,18 +275,19 @@ def test_label_noise_pairs_seeds_and_leaves_out_failures():
     assert lines[2] == "sgd         2   85.00% ±  7.07    70.00% ±  0.00    15.00% ±  7.07"
 
 
-def test_label_noise_runs_both_grids(call, begun, tmp_path):
-    words = ("--optimizers", "sgd", "--seeds", "0", "--label-noise", "0.4", "--out", "n", *TWO_STEPS)
+@pytest.mark.parametrize("share", [0.4, 0.4000000001])
+def test_label_noise_runs_both_grids(call, begun, tmp_path, share):
+    words = ("--optimizers", "sgd", "--seeds", "0", "--label-noise", str(share), "--out", "n", *TWO_STEPS)
     code, out, _ = call(label_noise, *words)
     assert (code, begun) == (0, ["sgd-seed0", "sgd-seed0"])
     options = [
         read_json(tmp_path / "n" / part / "sgd-seed0/config.json")["options"]
-        for part in ("noise-0", "noise-0.4")
+        for part in ("noise-0", f"noise-{share}")
     ]
-    assert [option["label_noise"] for option in options] == [0.0, 0.4]
-    assert {**options[0], "label_noise": 0.4} == options[1]
+    assert [option["label_noise"] for option in options] == [0.0, share]
+    assert {**options[0], "label_noise": share} == options[1]
     saved = read_json(tmp_path / "n/label_noise.json")
-    assert saved["label_noise"] == 0.4
+    assert saved["label_noise"] == share
     assert saved["test_accuracy"]["sgd"].keys() == {"clean", "noisy"}
     assert "40% of them wrong" in out
 
