@@ -5,6 +5,7 @@ import functools
 import http.server
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
@@ -25,6 +26,15 @@ ROOT = Path(__file__).resolve().parent.parent
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # Two processes run tests (tools/run_tests.py), and the networks are too small to gain from a second thread.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# Under nohup and in background jobs, signals are ignored from the start, and every program that a test starts
+# would inherit that and wait for ever. Programs do not inherit handlers: with one here they begin as in a
+# terminal, while this process still survives a closed terminal.
+for number in (signal.SIGHUP, signal.SIGTERM):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, lambda *_: None)
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
