@@ -59,7 +59,7 @@ synced: named-page .venv/.site ## after reviewing a Chinese page: mark it as up 
 	@$(VENV_PYTHON) -m tools.parity synced "$(PAGE)"
 
 .PHONY: record
-record: .venv/.dev ## run the commands whose output the pages show, and record it again
+record: .venv/.dev .venv-sim/.sim ## run the commands whose output the pages show, and record it again
 	@$(VENV_PYTHON) -m tools.record_output $(ARGS)
 
 .PHONY: notebooks

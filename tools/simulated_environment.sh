@@ -4,6 +4,9 @@
 #
 # On a Mac there is nothing to do: it has the real device. As in tools/environment.sh, the stamp is a copy of what was
 # installed from, written only after everything succeeded.
+#
+# The device is compiled here, too, and on every call, since it is kept in the user's cache and not in .venv-sim: where
+# the cache was emptied, the compiler would otherwise start inside a test or a recording and report there.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -24,8 +27,13 @@ install_pytorch() {
     "$PY" -m pip install -qq --disable-pip-version-check --no-deps "$@" -r requirements/sim.txt
 }
 
+compile_device() {
+    "$PY" -m simulated_mps --compile >/dev/null
+}
+
 [ "$(uname -s)" != Darwin ] || exit 0
 if wanted | cmp -s - "$STAMP" 2>/dev/null; then
+    compile_device
     exit 0
 fi
 say "making .venv-sim: PyTorch without CUDA, for the simulated MPS device (about 700 MB, once)"
@@ -36,5 +44,6 @@ install_pytorch 2>/dev/null || install_pytorch --extra-index-url "$CPU_INDEX"
 shared=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 own=$("$PY" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 printf '%s\n' "$(pwd -P)/tests/simulated_mps" "import site; site.addsitedir('$shared')" > "$own/shared_with_venv.pth"
+compile_device
 wanted > "$STAMP.part"
 mv "$STAMP.part" "$STAMP"

@@ -1,9 +1,11 @@
 """Run a script on the simulated MPS device.
 
     python -m simulated_mps [--as-torch 2.9] [--operators] script.py ARGUMENTS
+    python -m simulated_mps --compile
 
 The script runs unchanged; a report of what it did on the device follows. Exit code: the script's, or 2 when
-the device or the script cannot be used.
+the device or the script cannot be used. `--compile` only compiles the device, which the first script would do
+otherwise, and prints where it is.
 """
 
 import argparse
@@ -22,9 +24,13 @@ def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
         "--as-torch", metavar="RELEASE", help="use the operators of this release, such as 2.9"
     )
     parser.add_argument("--operators", action="store_true", help="list every operator in the report")
-    parser.add_argument("script", help="a Python file")
+    parser.add_argument("--compile", action="store_true", help="only compile the device, where that is due")
+    parser.add_argument("script", nargs="?", help="a Python file")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script is given")
-    return parser.parse_args(argv)
+    options = parser.parse_args(argv)
+    if options.compile == bool(options.script):
+        parser.error("name a script, or --compile and no script")
+    return options
 
 
 def run_script(script: Path, arguments: Sequence[str]) -> int:
@@ -44,10 +50,14 @@ def run_script(script: Path, arguments: Sequence[str]) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the script and print the report; return the exit code."""
     options = read_command_line(sys.argv[1:] if argv is None else argv)
-    script = Path(options.script)
     try:
-        if not script.is_file():
-            raise SimulationError(f"there is no script {script}")
+        if options.compile:
+            from simulated_mps.build import compiled_device
+
+            print(compiled_device())
+            return 0
+        if not Path(options.script).is_file():
+            raise SimulationError(f"there is no script {options.script}")
         from simulated_mps import enable, report  # PyTorch is loaded only for a script that exists
 
         enable(options.as_torch)
@@ -55,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     try:
-        return run_script(script, options.arguments)
+        return run_script(Path(options.script), options.arguments)
     finally:
         sys.stdout.flush()
         print("\n".join(["", *report().lines(every_operator=options.operators)]), file=sys.stderr)

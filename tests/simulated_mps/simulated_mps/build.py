@@ -82,16 +82,21 @@ def compile_device(target: Path) -> None:
     scratch.replace(target)
 
 
+def compiled_device() -> Path:
+    """Return the file of the compiled device, compiled now where there is none. Raises SimulationError."""
+    check_pytorch()
+    library = cache_folder() / f"{NAME}.so"
+    if not library.exists():
+        compile_device(library)
+    return library
+
+
 def load_device() -> ModuleType:
     """Return the compiled device as a module; loading it registers the device "mps".
 
     Raises SimulationError.
     """
-    check_pytorch()
-    library = cache_folder() / f"{NAME}.so"
-    if not library.exists():
-        compile_device(library)
-    spec = importlib.util.spec_from_file_location(NAME, library)
+    spec = importlib.util.spec_from_file_location(NAME, compiled_device())
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -72,3 +72,22 @@ def test_another_compiler_or_source_has_another_folder(monkeypatch, tmp_path):
     changed.write_text("// other")
     monkeypatch.setattr(build, "SOURCES", [changed])
     assert build.cache_folder() != before
+
+
+def test_compiling_beforehand_prints_where_the_device_is_and_says_in_one_line_why_not(tmp_path):
+    command = [sys.executable, "-m", "simulated_mps", "--compile"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(build.cache_folder() / f"{build.NAME}.so")
+    assert done.stderr == ""
+    elsewhere = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "CXX": "no-such-compiler"}
+    failed = subprocess.run(command, capture_output=True, text=True, env=elsewhere, check=False)
+    assert (failed.returncode, failed.stdout) == (2, "")
+    assert failed.stderr.splitlines()[1].startswith("error: there is no C++ compiler")
+
+
+@pytest.mark.parametrize("words", [[], ["--compile", "script.py"]])
+def test_a_script_or_compiling_but_not_both(words):
+    command = [sys.executable, "-m", "simulated_mps", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "name a script, or --compile and no script" in done.stderr
