@@ -1,12 +1,21 @@
 """The probe of the Apple GPU on devices that every machine has, and the start-up file that hides MPS."""
 
+import json
+import os
+import runpy
+import shutil
 import subprocess
 import sys
+import venv
+from pathlib import Path
 
 import pytest
+import torch
 
 from tools import probe_mps
-from tools.probe_mps import hide_mps, why_unusable
+from tools.probe_mps import why_unusable
+
+EVERY_OPTIMIZER = Path(__file__).with_name("every_optimizer.py")
 
 
 def test_a_device_that_trains_like_the_cpu_is_usable():
@@ -36,29 +45,92 @@ def test_a_device_that_pytorch_denies_is_not_tried():
     assert why_unusable("nonsense", available=False) == "torch.backends.mps.is_available() is False"
 
 
+@pytest.mark.parametrize(
+    ("ci", "environment", "reason"),
+    [
+        ("", "clone/.venv", "CI is not 'true'"),
+        ("false", "clone/.venv", "CI is not 'true'"),
+        ("true", "elsewhere/.venv", "elsewhere/.venv is not a virtual environment inside "),
+        ("true", "clone-of-mine/.venv", "clone-of-mine/.venv is not a virtual environment inside "),
+        ("true", "clone/python", "clone/python is not a virtual environment inside "),
+    ],
+)
+def test_only_the_environment_of_a_ci_run_is_changed(tmp_path, monkeypatch, capsys, ci, environment, reason):
+    monkeypatch.setenv("CI", ci)
+    monkeypatch.setattr(probe_mps, "ROOT", tmp_path / "clone")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / environment))
+    monkeypatch.setattr(sys, "base_prefix", str(tmp_path / "clone/python"))
+    monkeypatch.setattr(probe_mps, "hide_mps", lambda folder: pytest.fail("it was changed"))
+    monkeypatch.setattr(sys, "argv", ["probe_mps.py", "--hide-if-unusable"])
+    assert probe_mps.main() == 2
+    printed, error = capsys.readouterr()
+    assert printed == ""
+    assert error.count("\n") == 1
+    assert reason in error
+    assert "make clean" in error
+
+
+# Start-up file of an environment whose PyTorch reports an MPS that cannot compute, as on a virtual Mac.
+CLAIM = """
+from importlib.machinery import ExtensionFileLoader
+
+load = ExtensionFileLoader.exec_module
+
+
+def load_and_claim(self, module):
+    load(self, module)
+    if module.__name__ == "torch._C" and not module._has_mps:
+        module._has_mps = True
+        module._mps_is_available = lambda: True
+        module._mps_get_default_generator = module.Generator
+        module._accelerator_getAccelerator = lambda: module.device("mps")
+
+
+ExtensionFileLoader.exec_module = load_and_claim
+"""
+
+
 @pytest.fixture
-def torch_with_mps(tmp_path):
-    """Make a folder with a package that looks like PyTorch on a Mac to whoever asks for MPS."""
-    for module in ("backends/mps", "accelerator"):
-        (tmp_path / "torch" / module).mkdir(parents=True)
-        file = tmp_path / "torch" / module / "__init__.py"
-        file.write_text("def is_available():\n    return True\n", encoding="utf-8")
-    (tmp_path / "torch/__init__.py").write_text(
-        "import torch.accelerator, torch.backends.mps\n", encoding="utf-8"
-    )
+def clone(tmp_path) -> Path:
+    """Make a folder with the probe and with an environment whose PyTorch claims MPS."""
+    (tmp_path / "tools").mkdir()
+    shutil.copy(probe_mps.__file__, tmp_path / "tools")
+    venv.create(tmp_path / ".venv", symlinks=True)
+    (packages,) = tmp_path.glob(".venv/lib/python*/site-packages")
+    (packages / "claim_mps.py").write_text(CLAIM, encoding="utf-8")
+    # The path adds this environment's packages without its start-up files: MPS may be hidden here, too.
+    lines = [str(Path(torch.__file__).parents[1]), "import claim_mps"]
+    (packages / "claim_mps.pth").write_text("\n".join(lines), encoding="utf-8")
     return tmp_path
 
 
-@pytest.mark.parametrize(("hidden", "expected"), [(False, "True True"), (True, "False False")])
-def test_hidden_mps_is_denied_in_every_program_of_the_environment(tmp_path, torch_with_mps, hidden, expected):
-    site_packages = tmp_path / "site-packages"
-    site_packages.mkdir()
-    if hidden:
-        hide_mps(site_packages)
-    program = (
-        "import site, sys; site.addsitedir(sys.argv[1]); sys.path.insert(0, sys.argv[2]); import torch; "
-        "print(torch.backends.mps.is_available(), torch.accelerator.is_available())"
+def run(clone: Path, *arguments: str | Path) -> str:
+    """Run the clone's Python as a CI run does; return what it printed."""
+    command = [clone / ".venv/bin/python", *arguments]
+    done = subprocess.run(
+        command, env=os.environ | {"CI": "true"}, capture_output=True, text=True, check=False
     )
-    command = [sys.executable, "-c", program, str(site_packages), str(torch_with_mps)]
-    result = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert result.stdout.strip() == expected
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.skipif(torch.backends.mps.is_available(), reason="this GPU computes: nothing to hide")
+def test_hidden_mps_is_denied_everywhere_and_every_optimizer_trains(clone):
+    claimed = json.loads(run(clone, EVERY_OPTIMIZER, "answers"))["answers"]
+    assert claimed == {
+        "torch.backends.mps.is_available": True,
+        "torch.mps.is_available": True,
+        "torch.mps.device_count": 1,
+        "torch.accelerator.is_available": True,
+        "torch.accelerator.device_count": 1,
+        "torch.accelerator.current_accelerator": "mps",
+    }
+    printed = run(clone, clone / "tools/probe_mps.py", "--hide-if-unusable")
+    assert "MPS is NOT tested here, only the CPU: is_available() is True, but training fails: " in printed
+    hidden = json.loads(run(clone, EVERY_OPTIMIZER, "answers", "losses", "compiled"))
+    assert not any(hidden["answers"].values())
+    assert hidden["answers"].keys() == claimed.keys()
+    assert hidden["compiled"] is False
+    expected = runpy.run_path(str(EVERY_OPTIMIZER))["losses"]()
+    assert {"SGD", "Adam", "AdamW", "LBFGS", "SparseAdam"} < expected.keys()
+    assert hidden["losses"] == expected
