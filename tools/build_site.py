@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from tools import parity
+from tools import parity, site_addresses
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCAL_ADDRESS = "http://127.0.0.1:8000/"
@@ -25,39 +25,55 @@ class BuildFailed(RuntimeError):
     """A language did not build; MkDocs has printed why."""
 
 
-def build(site_dir: Path, strict: bool = True, site_url: str | None = None, quiet: bool = True) -> None:
-    """Build both languages into `site_dir` and tidy what only one of the two builds may own.
+def build(site_dir: Path, strict: bool = True, site_url: str | None = None, root: Path = ROOT) -> None:
+    """Build both languages of the project at `root` into `site_dir` and tidy what only one may own.
 
-    `strict` turns every warning of MkDocs, and every difference between the languages, into a failure.
-    Raises BuildFailed.
+    `strict` turns every warning of MkDocs, every difference between the languages and every wrong address in
+    the built pages into a failure. Raises BuildFailed.
     """
-    differences = parity.check(ROOT).defects
-    for difference in differences:
-        print(f"{'error' if strict else 'warning'}: {difference}", file=sys.stderr)
-    if strict and differences:
-        raise BuildFailed("the two languages differ; see the messages above")
+    report(parity.check(root).defects, strict, "the two languages differ")
     site_dir = site_dir.resolve()
     address = (site_url or os.environ.get("SITE_URL") or LOCAL_ADDRESS).rstrip("/") + "/"
     for locale, folder in LANGUAGES.items():
-        options = ["--strict"] if strict else []
-        options += ["--quiet"] if quiet else []
         environment = os.environ | {
             "DOCS_LOCALE": locale,
             "DOCS_SITE_URL": address + folder,
             "NO_MKDOCS_2_WARNING": "1",  # silences the theme's banner about MkDocs 2
         }
-        command = [
-            sys.executable,
-            "-m",
-            "mkdocs",
-            "build",
-            *options,
-            "--site-dir",
-            str(site_dir / folder),
-        ]
-        if subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode:
+        command = [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(site_dir / folder)]
+        command += ["--strict"] if strict else []
+        if not run_mkdocs(command, root, environment):
             raise BuildFailed(f"the {locale} site did not build; see the messages above")
     finish(site_dir, address)
+    report(site_addresses.check(site_dir, address), strict, "the built site has wrong addresses")
+
+
+def report(defects: list[str], strict: bool, summary: str) -> None:
+    """Print defects, as warnings or as errors. Raises BuildFailed when `strict` and there is one."""
+    for defect in defects:
+        print(f"{'error' if strict else 'warning'}: {defect}", file=sys.stderr)
+    if strict and defects:
+        raise BuildFailed(f"{summary}; see the messages above")
+
+
+def run_mkdocs(command: list[str], root: Path, environment: dict[str, str]) -> bool:
+    """Run MkDocs and print what it says except for its progress; return whether it succeeded.
+
+    Its own --quiet would not do: it hides the warnings as well, and --strict does not count hidden ones.
+    """
+    done = subprocess.run(
+        command,
+        cwd=root,
+        env=environment | {"PYTHONIOENCODING": "utf-8"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        check=False,
+    )
+    for line in done.stdout.splitlines():
+        if not line.startswith("INFO "):
+            print(line, file=sys.stderr, flush=True)
+    return done.returncode == 0
 
 
 def finish(site_dir: Path, address: str) -> None:
