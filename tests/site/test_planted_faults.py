@@ -1,0 +1,261 @@
+"""The promises of the handbook, each with a fault that must be found and named.
+
+The faults are planted in a tiny site, three pages in two languages, with the real mkdocs.yml, hooks, theme
+and checks. Without a fault it passes all of them. More faults of these promises are planted elsewhere:
+
+    every shown line ran                         tests/tools/test_executed_lines.py
+    code on pages is included, never typed in    tests/tools/test_page_code.py
+    English and Chinese pages are equal          tests/tools/test_parity.py
+    every address is right, in every element     tests/tools/test_site_addresses.py
+"""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.browser.site_pages import page_files, unvisited
+from tools import parity
+from tools.build_site import BuildFailed, build
+from tools.page_code import check_pages
+from tools.sections import all_sections
+from tools.working_copy import working_copy
+
+ROOT = Path(__file__).resolve().parents[2]
+NAV = """
+nav:
+  - Home: index.md
+  - Guides:
+      - Choosing the device: guides/device.md
+  - Project:
+      - How it is tested: project/how-it-is-tested.md
+"""
+DEVICE = """
+```python
+--8<-- "snippets/device.py:pick"
+```
+"""
+PAGES = {
+    "en/index.md": """---
+description: The home page.
+---
+# Handbook { #handbook }
+
+It has 3 pages. Begin with [the device](guides/device.md), or with [its code](guides/device.md#code).
+
+<!-- table: checkpoint-cost -->
+""",
+    "zh/index.md": """---
+description: 首页。
+---
+# 手册 { #handbook }
+
+手册有 3 页。请从[选择设备](guides/device.md)或者[设备的代码](guides/device.md#code)读起。
+
+<!-- table: checkpoint-cost -->
+""",
+    "en/guides/device.md": f"""---
+description: The device.
+---
+# Choose the device {{ #device }}
+
+Do as below. [How we know that it works](../project/how-it-is-tested.md).
+
+## Code {{ #code }}
+{DEVICE}""",
+    "zh/guides/device.md": f"""---
+description: 设备。
+---
+# 选择设备 {{ #device }}
+
+请照下面的代码做。[我们怎样知道它能用](../project/how-it-is-tested.md)。
+
+## 代码 {{ #code }}
+{DEVICE}""",
+    "en/project/how-it-is-tested.md": "---\ndescription: Tests.\n---\n# Tests { #tests }\n\nBy faults.\n",
+    "zh/project/how-it-is-tested.md": "---\ndescription: 测试。\n---\n# 测试 { #tests }\n\n靠缺陷。\n",
+}
+
+
+def edit(site: Path, file: str, old: str, new: str) -> None:
+    """Replace `old`, which must be there once, in a file below docs/."""
+    path = site / "docs" / file
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def add(site: Path, page: str, text: str) -> None:
+    """Add a paragraph to a page in both languages; `{}` becomes the language. The Chinese page is stamped."""
+    for language in ("en", "zh"):
+        with (site / "docs" / language / page).open("a", encoding="utf-8") as file:
+            file.write(f"\n{text.replace('{}', language)}\n")
+    assert parity.main(["synced", page], site) == 0
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """Return the root of a tiny project whose site has no fault."""
+    root = tmp_path / "tiny"
+    (root / "examples").mkdir(parents=True)
+    shutil.copytree(ROOT / "docs/assets", root / "docs/assets")
+    (root / "docs/data").mkdir()
+    for name in ("tools", "docs/hooks", "docs/overrides"):  # hooks read the data beside their real place
+        (root / name).symlink_to(ROOT / name)
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    files = {f"docs/{page}": text for page, text in PAGES.items()} | {
+        "mkdocs.yml": settings.partition("\nnav:\n")[0] + NAV,
+        "snippets/device.py": '# --8<-- [start:pick]\nDEVICE = "mps"\n# --8<-- [end:pick]\n',
+    }
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    parity.main(["synced", *(page[3:] for page in PAGES if page.startswith("en/"))], root)
+    return root
+
+
+@pytest.fixture
+def refusal(site: Path, capsys: pytest.CaptureFixture[str]) -> Callable[[], str]:
+    """Return a function that builds the site as `make site` does, demands that it fails, and says how."""
+
+    def attempt() -> str:
+        with pytest.raises(BuildFailed):
+            build(site.parent / "built", root=site)
+        return capsys.readouterr().err
+
+    return attempt
+
+
+def test_a_site_without_a_fault_passes_every_check(site, capsys):
+    built = site.parent / "built"
+    build(built, root=site)
+    assert capsys.readouterr().err == ""
+    assert "<table>" in (built / "zh/index.html").read_text(encoding="utf-8")  # the marker became a table
+    sections, _ = all_sections(site)
+    shown, wrong = check_pages(site, sections)
+    assert shown == {"snippets/device.py:pick": {"docs/en/guides/device.md", "docs/zh/guides/device.md"}}
+    assert wrong == []
+    assert unvisited(site, built) == []
+
+
+# ---- The site works ----
+
+
+def test_every_link_leads_to_a_page_and_a_section(site, refusal):
+    add(site, "guides/device.md", "[a](nothing.md) [b](#nothing) [c](../index.md#nothing)")
+    printed = refusal()
+    for link in ("nothing.md", "#nothing", "../index.md#nothing"):
+        assert f"Doc file 'en/guides/device.md' contains a link '{link}'" in printed
+
+
+def test_every_picture_is_there_in_both_languages(site, refusal):
+    (site / "docs/assets/images/curve.en.svg").write_text("<svg/>", encoding="utf-8")
+    add(site, "index.md", "![](assets/images/curve.{}.svg)")
+    assert "Doc file 'zh/index.md' contains a link 'assets/images/curve.zh.svg'" in refusal()
+
+
+def test_a_menu_leads_to_every_page(site, refusal):
+    edit(site, "../mkdocs.yml", "  - Guides:\n      - Choosing the device: guides/device.md\n", "")
+    assert 'not included in the "nav" configuration:\n  - en/guides/device.md' in refusal()
+
+
+def test_every_table_marker_names_a_table(site, refusal):
+    add(site, "guides/device.md", "<!-- table: nothing -->")
+    assert "en/guides/device.md: there is no table named 'nothing'" in refusal()
+
+
+def test_no_page_loads_anything_from_another_host(site, refusal):
+    elements = """\
+<img src="https://image.example/a.png" alt="">
+<script src="https://script.example/a.js"></script>
+<link rel="stylesheet" href="https://stylesheet.example/a.css">
+<iframe src="https://frame.example/" title="a"></iframe>
+<style>@font-face { font-family: a; src: url(https://font.example/a.woff2) }</style>"""
+    add(site, "guides/device.md", elements)
+    edit(site, "assets/stylesheets/site.css", ":root", "@import url(https://import.example/a.css);\n:root")
+    edit(site, "assets/javascripts/site.js", "// Runs", 'fetch("https://fetch.example/")\n// Runs')
+    places = dict.fromkeys(("image", "script", "stylesheet", "frame", "font"), "guides/device/index.html")
+    places |= {"import": "assets/stylesheets/site.css", "fetch": "assets/javascripts/site.js"}
+    lines = refusal().splitlines()
+    for host, file in places.items():
+        found = [line.split(":")[1] for line in lines if f"loads from another host: https://{host}." in line]
+        assert found == [f" {file}", f" zh/{file}"], host
+
+
+def test_a_browser_test_visits_every_page(site, tmp_path):
+    for file in page_files(site):
+        (tmp_path / "built" / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "built" / file).touch()
+    assert unvisited(site, tmp_path / "built") == []
+    (tmp_path / "built/zh/guides/extra.html").touch()
+    (tmp_path / "built/404.html").unlink()
+    assert unvisited(site, tmp_path / "built") == [
+        "zh/guides/extra.html: no browser test visits this page",
+        "404.html: the browser tests visit this page, but it was not built",
+    ]
+
+
+# ---- The two languages are equals, and the build sees to it ----
+
+
+def test_both_languages_give_the_same_numbers(site, refusal):
+    edit(site, "zh/index.md", "3 页", "4 页")
+    assert (
+        "docs/zh/index.md: section #handbook: number of the English text missing in Chinese: 3" in refusal()
+    )
+
+
+def test_a_chinese_page_is_as_new_as_the_english_one(site, refusal):
+    edit(site, "en/index.md", "Begin with", "Start with")
+    assert "docs/zh/index.md: stale: the English page changed" in refusal()
+
+
+@pytest.mark.parametrize(("language", "other"), [("en", "zh"), ("zh", "en")])
+def test_every_page_is_there_in_both_languages(site, refusal, language, other):
+    (site / "docs" / language / "guides/device.md").unlink()
+    missing = f"docs/{language}/guides/device.md: missing; docs/{other}/guides/device.md is there"
+    assert missing in refusal()
+
+
+# ---- No code is typed into a page ----
+
+
+def test_code_on_pages_is_included(site):
+    add(site, "guides/device.md", "```python\nimport torch\n```")
+    _, defects = check_pages(site, all_sections(site)[0])
+    assert [defect.split(": ")[:2] for defect in defects] == [
+        ["docs/en/guides/device.md:14", "typed-in code 'import torch'"],
+        ["docs/zh/guides/device.md:15", "typed-in code 'import torch'"],  # one line more of front matter
+    ]
+
+
+# ---- The same on the real pages ----
+
+
+@pytest.fixture
+def real_site() -> Iterator[Path]:
+    """Yield the root of a copy of this project whose pages can be changed."""
+    with working_copy(ROOT) as copy:
+        (copy / "docs").unlink()
+        shutil.copytree(ROOT / "docs", copy / "docs", ignore=shutil.ignore_patterns("__pycache__"))
+        add(copy, "guides/device.md", "[a](nothing.md) [b](#nothing)")
+        yield copy
+
+
+def test_the_real_site_is_refused_for_a_link_that_leads_nowhere(real_site, tmp_path, capsys):
+    with pytest.raises(BuildFailed, match="the en site"):
+        build(tmp_path / "built", root=real_site)
+    printed = capsys.readouterr().err
+    for link in ("nothing.md", "#nothing"):
+        assert f"Doc file 'en/guides/device.md' contains a link '{link}'" in printed
+
+
+@pytest.mark.long
+def test_the_real_site_names_such_links_in_both_languages(real_site, tmp_path, capsys):
+    build(tmp_path / "built", strict=False, root=real_site)  # as `make serve` does, which goes on
+    printed = capsys.readouterr().err
+    for language, folder in (("en", ""), ("zh", "zh/")):
+        for link in ("nothing.md", "#nothing"):
+            assert f"Doc file '{language}/guides/device.md' contains a link '{link}'" in printed
+        assert f"warning: {folder}guides/device/index.html:" in printed
