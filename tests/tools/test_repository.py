@@ -19,6 +19,11 @@ BINARY = {".png", ".jpg", ".webp", ".ico", ".woff2", ".npz", ".gz"}
 # Jobs get what they need and no more. Everything else of GitHub's token stays off.
 GRANTS = {"contents": "read", "pages": "read"}
 DEPLOYMENT_GRANTS = {"pages": "write", "id-token": "write"}
+PUBLISHING_GRANTS = GRANTS | DEPLOYMENT_GRANTS  # a called workflow gets no more than the job that calls it
+CALL_OF_PAGES = "$/.github/workflows/pages.yml"  # $ is this repository at the running commit
+
+MINUTES = 60
+MINUTES_OF = {"long.yml: tests": 120}
 
 FORBIDDEN = {
     "a path of one person's machine": r"(?<![\w.~-])/(?:root|home/\w+|Users/\w+)/",
@@ -61,10 +66,11 @@ def workflows() -> list[tuple[str, dict]]:
 
 
 def jobs() -> list[tuple[str, dict]]:
-    """Return name and content of each job of each workflow."""
+    """Return name and content of each job of each workflow, without those that call another workflow."""
     found = [(f"{file}: {name}", job) for file, flow in workflows() for name, job in flow["jobs"].items()]
-    assert found
-    return found
+    calls = [name for name, job in found if job.get("uses") == CALL_OF_PAGES]
+    assert calls == ["linux.yml: publish"]
+    return [(name, job) for name, job in found if name not in calls]
 
 
 def test_the_top_level_is_the_documented_one(tracked):
@@ -141,7 +147,7 @@ def test_every_action_is_pinned_to_a_commit_with_its_version():
         (file.name, line.strip())
         for file in sorted((ROOT / ".github/workflows").glob("*.yml"))
         for line in file.read_text(encoding="utf-8").splitlines()
-        if re.match(r"\s*(?:- )?uses:", line)
+        if re.match(r"\s*(?:- )?uses:", line) and CALL_OF_PAGES not in line
     ]
     assert len(lines) >= 10
     pin = re.compile(r"(?:- )?uses: [\w.-]+/[\w./-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+$")
@@ -164,13 +170,41 @@ def test_workflows_get_no_permission_that_they_do_not_need():
             assert not any("run" in step or "checkout" in step.get("uses", "") for step in job["steps"]), name
 
 
+def test_only_what_passed_everything_on_main_is_published():
+    flows = dict(workflows())
+    assert flows["pages.yml"][True].keys() == {"workflow_call"}  # nothing else starts it
+    publishing = flows["linux.yml"]["jobs"]["publish"]
+    assert publishing["uses"] == CALL_OF_PAGES
+    # Without always() or the like, a job waits for those that it needs and is skipped unless all succeeded.
+    assert set(publishing["needs"]) == flows["linux.yml"]["jobs"].keys() - {"publish"}
+    assert publishing["if"] == "github.ref == 'refs/heads/main'"
+    for name, job in jobs():
+        assert not job.get("continue-on-error"), name  # else a failed job counts as a success
+        for step in job["steps"]:
+            assert not step.get("continue-on-error"), name
+            assert name == "pages.yml: deploy" or "deploy-pages" not in step.get("uses", ""), name
+            if name.startswith("pages.yml") and "checkout" in step.get("uses", ""):
+                assert "ref" not in step["with"], name  # the commit that was tested
+
+
+def test_what_publishes_may_do_what_its_jobs_need():
+    # A called workflow with a job that needs more than the caller has does not start, and the caller neither.
+    flows = dict(workflows())
+    granted = flows["linux.yml"]["jobs"]["publish"]["permissions"]
+    assert granted.items() <= PUBLISHING_GRANTS.items()
+    for name, job in flows["pages.yml"]["jobs"].items():
+        for what, level in job["permissions"].items():
+            assert granted[what] in (level, "write"), name
+
+
 def test_jobs_end_and_leave_no_credentials():
     for name, flow in workflows():
         assert "concurrency" in flow, name
-        assert "pull_request_target" not in flow[True], name  # YAML reads the key `on` as true
+        # YAML reads the key `on` as true. Both events run on what a fork wrote, with this repository's token.
+        assert not {"pull_request_target", "workflow_run"} & set(flow[True]), name
         assert "secrets." not in (ROOT / ".github/workflows" / name).read_text(encoding="utf-8"), name
     for name, job in jobs():
-        assert 0 < job["timeout-minutes"] <= 60, name
+        assert 0 < job["timeout-minutes"] <= MINUTES_OF.get(name, MINUTES), name
         for step in job["steps"]:
             if step.get("uses", "").startswith("actions/checkout@"):
                 assert step["with"]["persist-credentials"] is False, name
@@ -186,4 +220,4 @@ def test_workflows_call_commands_that_exist():
             called.update(re.findall(r"\bmake ([a-z][a-z-]*)", step.get("run", "")))
             for script in re.findall(r"\btools/\w+\.\w+", step.get("run", "")):
                 assert (ROOT / script).is_file(), f"{name}: {script}"
-    assert {"lint", "site", "test"} <= called <= targets
+    assert {"lint", "site", "test", "test-long"} <= called <= targets
