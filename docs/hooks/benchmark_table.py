@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from results_table import load, table
+from results_table import MISSING, load, table
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "results"
 
@@ -122,7 +122,9 @@ def levels(file: str, language: str) -> str:
                 f"{row['speed_up']:.2f}",
                 figures(row["start_s"]),
                 f"{row['memory_mb']:,.0f}",
-                f"{row['last_loss']:.3f}",
+                MISSING
+                if row["last_loss"] is None
+                else f"{row['last_loss']:.3f}",  # None: it was not a number
             ]
         )
     return table(text["levels"].split(" | "), rows) + f"\n{provenance_line(content, file, text)}\n"
@@ -213,6 +215,11 @@ OTHERS = {
     "benchmark-loop-saving": saving,
     "benchmark-waiting": waiting,
 }
+
+
+def names() -> set[str]:
+    """Return the names of the tables."""
+    return {*BENCHMARKS, *OTHERS}
 
 
 def render(name: str, language: str) -> str:

@@ -5,6 +5,8 @@ A table written once as data is the same in both languages, and what a test chec
 
 import os
 import re
+from collections.abc import Callable
+from functools import partial
 
 import benchmark_table
 import checkpoint_cost
@@ -42,32 +44,41 @@ TABLES = {
     "wrong-results": wrong_results.render,
 }
 
-FAMILIES = {  # many tables from one module each
-    "benchmark-": benchmark_table,
-    "memory-": memory_tables,
-    "operators-": operator_tables,
-    "results-": results_table,
-    "speeds-": published_speeds,
-    "variables-": environment_variables,
-}
+FAMILIES = (  # many tables from one module each
+    benchmark_table,
+    environment_variables,
+    memory_tables,
+    operator_tables,
+    published_speeds,
+    results_table,
+)
+
+
+def renderers() -> dict[str, Callable[[str], str]]:
+    """Return what renders each table, by name: a function of the language ("en" or "zh")."""
+    return TABLES | {name: partial(module.render, name) for module in FAMILIES for name in module.names()}
 
 
 def render(name: str, language: str) -> str:
     """Return the table `name` in `language` ("en" or "zh"). Raises KeyError for an unknown name."""
-    for prefix, module in FAMILIES.items():
-        if name.startswith(prefix):
-            return module.render(name, language)
-    return TABLES[name](language)
+    return renderers()[name](language)
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Put the tables in. Raises PluginError, which ends the build, for an unknown name."""
-    language = os.environ.get("DOCS_LOCALE", "en")
+    """Put the tables in. Raises PluginError for an unknown name, and whatever a renderer raises.
+
+    Both end the build. The second means a defect in the renderer or its data, so its traceback is kept.
+    """
+    language, known, where = os.environ.get("DOCS_LOCALE", "en"), renderers(), page.file.src_uri
 
     def replace(match: re.Match[str]) -> str:
+        name = match[1]
+        if name not in known:
+            raise PluginError(f"{where}: there is no table named {name!r}")
         try:
-            return render(match[1], language)
-        except KeyError:
-            raise PluginError(f"{page.file.src_uri}: there is no table named {match[1]!r}") from None
+            return known[name](language)
+        except Exception as error:
+            error.add_note(f"{where}: the table {name!r} could not be rendered")
+            raise
 
     return MARKER.sub(replace, markdown)

@@ -21,6 +21,11 @@ def variables() -> list[dict[str, Any]]:
     return yaml.safe_load(DATA.read_text(encoding="utf-8"))
 
 
+def names() -> set[str]:
+    """Return the names of the tables."""
+    return {f"variables-{entry['group']}" for entry in variables()}
+
+
 def render(name: str, language: str) -> str:
     """Return the table `name` ("variables-memory") in "en" or "zh". Raises KeyError for an unknown group."""
     group = name.removeprefix("variables-")

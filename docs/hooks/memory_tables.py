@@ -100,6 +100,11 @@ TABLES: dict[str, Callable[[str], str]] = {
 }
 
 
+def names() -> set[str]:
+    """Return the names of the tables."""
+    return set(TABLES)
+
+
 def render(name: str, language: str) -> str:
     """Return the table `name` in `language` ("en" or "zh"). Raises KeyError for an unknown name."""
     return TABLES[name](language)

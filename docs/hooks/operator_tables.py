@@ -170,9 +170,15 @@ def _counts(language: str) -> str:
     return "\n".join(lines)
 
 
+PARTS = {"filter": _filter, "counts": _counts, "changed": _changed, "missing": _missing}
+
+
+def names() -> set[str]:
+    """Return the names of the parts."""
+    return {f"operators-{part}" for part in (*LISTS, *PARTS)}
+
+
 def render(name: str, language: str) -> str:
     """Return the part `name` ("operators-changed") in "en" or "zh". Raises KeyError for an unknown one."""
     part = name.removeprefix("operators-")
-    if part in LISTS:
-        return _list(tables()[part], language)
-    return {"filter": _filter, "counts": _counts, "changed": _changed, "missing": _missing}[part](language)
+    return _list(tables()[part], language) if part in LISTS else PARTS[part](language)

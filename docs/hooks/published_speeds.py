@@ -36,6 +36,11 @@ def _cell(value: Any, language: str, decimals: int = 0) -> str:
     return f"{value}"
 
 
+def names() -> set[str]:
+    """Return the names of the tables."""
+    return set(tables())
+
+
 def render(name: str, language: str) -> str:
     """Return the table `name` ("speeds-bert", …) in "en" or "zh" with its note and sources.
 

@@ -13,6 +13,7 @@ EPOCH = 50_000  # training images of CIFAR-10 and CIFAR-100
 EPOCHS = 200
 BYTES = 4  # of a float32
 SHARE = 0.4  # of the peak: what a well-fed GPU might reach
+MISSING = "–"  # in a cell for which there is no value
 CLAIM = {"chip": "M2", "seconds": 90}  # the source guide's time per epoch
 
 TEXT = {
@@ -113,7 +114,13 @@ def load(name: str) -> Any:
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
-    """Return a Markdown table; all columns but the first are aligned to the right."""
+    """Return a Markdown table; all columns but the first are aligned to the right.
+
+    Raises ValueError for a row that does not fit the head: its values would stand under wrong headings.
+    """
+    for row in rows:
+        if len(row) != len(head):
+            raise ValueError(f"{len(row)} cells under {len(head)} headings: {row}")
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
@@ -186,8 +193,12 @@ def peaks(data: dict[str, Any], language: str) -> str:
 def best_accuracy(language: str) -> str:
     """Return the best possible accuracy on generated images."""
     text, data = TEXT[language], load("known_optimum")["best_accuracy"]
-    head = [text["classes"], *(text["signal"].format(signal=signal) for signal in data[0]["signal"])]
-    rows = [[str(row["classes"]), *(f"{value:.2%}" for value in row["signal"].values())] for row in data]
+    signals = list(dict.fromkeys(signal for row in data for signal in row["signal"]))
+    head = [text["classes"], *(text["signal"].format(signal=signal) for signal in signals)]
+    rows = []
+    for row in data:
+        cells = (f"{row['signal'][signal]:.2%}" if signal in row["signal"] else MISSING for signal in signals)
+        rows.append([str(row["classes"]), *cells])
     return table(head, rows)
 
 
@@ -228,13 +239,17 @@ def label_noise(language: str) -> str:
     """Return what wrong labels cost each optimizer: mean and sample standard deviation over the seeds."""
     text, data = TEXT[language], load("cifar_label_noise")
     head, rows = [text["optimizer"]], []
-    for epochs in data["runs"][0]["epochs"]:
+    lengths = list(dict.fromkeys(epochs for run in data["runs"] for epochs in run["epochs"]))
+    for epochs in lengths:
         head += [
             text[name].format(epochs=epochs, share=data["label_noise"]) for name in ("clean", "noisy", "lost")
         ]
     for run in data["runs"]:
         cells = [run["name"][language]]
-        for pair in run["epochs"].values():
+        for epochs in lengths:
+            if (pair := run["epochs"].get(epochs)) is None:
+                cells += [MISSING] * 3
+                continue
             lost = [clean - noisy for clean, noisy in zip(pair["clean"], pair["noisy"], strict=True)]
             cells += [mean_and_deviation(values, "%") for values in (pair["clean"], pair["noisy"])]
             cells.append(f"**{mean_and_deviation(lost, '')}**")
@@ -287,6 +302,11 @@ TABLES: dict[str, Callable[[str], str]] = {
     "results-augmentation": augmentation,
     "results-loader-workers": loader_workers,
 }
+
+
+def names() -> set[str]:
+    """Return the names of the tables."""
+    return set(TABLES)
 
 
 def render(name: str, language: str) -> str:

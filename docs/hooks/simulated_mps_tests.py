@@ -63,13 +63,15 @@ def render(language: str) -> str:
     """Return the table and a line of provenance as Markdown in `language` ("en" or "zh").
 
     Tests that crash count as failed; the share is of those that passed or failed. Raises ValueError for a
-    kind of outcome that the table has no place for.
+    group of tests or a kind of outcome that the table has no place for.
     """
     text, content = TEXT[language], load("simulated_mps")
     tests = content["tests"]
     groups = {name: Counter(tests["counts"][name]) for name in GROUPS if name in tests["counts"]}
     kinds = {kind for counts in groups.values() for kind in counts}
-    if unknown := kinds - {"passed", "failed", "crashed", *LEFT_OUT}:
+    if unknown := (kinds - {"passed", "failed", "crashed", *LEFT_OUT}) | (
+        tests["counts"].keys() - set(GROUPS)
+    ):
         raise ValueError(f"simulated_mps.yaml has counts of an unknown kind: {', '.join(sorted(unknown))}")
     rows = [_row(text[name], counts) for name, counts in groups.items()]
     rows.append(_row(text["all"], sum(groups.values(), Counter())))

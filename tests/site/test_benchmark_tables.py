@@ -98,6 +98,15 @@ def test_cells(tables):
     assert "| 等 GPU 算完 | 2.682 | 2.678 到 2.700 | 51.2 |" in tables.render("benchmark-waiting", "zh")
 
 
+def test_a_loss_that_was_not_a_number_is_a_dash(tables, monkeypatch, tmp_path):
+    name = "benchmark_cifar_large_h200.json"
+    content = json.loads((RESULTS / name).read_text(encoding="utf-8"))
+    content["rows"][1]["last_loss"] = None
+    (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")
+    monkeypatch.setattr(tables, "DATA", tmp_path)
+    assert "| 1,220 | – |" in tables.levels(name, "en")
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [(0.01234, "0.0123"), (7.4, "7.40"), (300.8, "301"), (15271.4, "15,271")],

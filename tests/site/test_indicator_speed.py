@@ -25,9 +25,14 @@ def entries():
     return {entry["device"]: entry for entry in yaml.safe_load(DATA.read_text(encoding="utf-8"))}
 
 
+def measured(entry):
+    """Return the rows of the ways that did not fail, by batch size and way."""
+    return {(row["batch_size"], row["way"]): row for row in entry["rows"] if "reason" not in row}
+
+
 @pytest.fixture(scope="module")
 def on_the_gpu(entries):
-    return {(row["batch_size"], row["way"]): row for row in entries["cuda"]["rows"]}
+    return measured(entries["cuda"])
 
 
 def test_each_device_has_a_table_and_a_way_it_lacks_has_no_column(table, entries):
@@ -57,18 +62,91 @@ def test_sizes(table):
 
 @pytest.mark.parametrize("name", ["batches", "sizes"])
 def test_languages_agree(table, name, assert_same_shape_and_figures):
-    for english, chinese in zip(*(getattr(table, name)(code).split("\n\n") for code in ("en", "zh")), strict=True):
+    for english, chinese in zip(
+        *(getattr(table, name)(code).split("\n\n") for code in ("en", "zh")), strict=True
+    ):
         if english.startswith("|"):
             assert_same_shape_and_figures(english, chinese)
 
 
+def without(entry, way, size=None, reason=None):
+    """Return `entry` without the rows of `way` (of one batch size), or with the reason why they failed."""
+    rows = []
+    for row in entry["rows"]:
+        if row["way"] != way or size not in (None, row["batch_size"]):
+            rows.append(row)
+        elif reason:
+            rows.append({"batch_size": row["batch_size"], "way": way, "reason": reason})
+    return entry | {"rows": rows}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_way_that_is_missing_takes_its_heading_along(table, entries, language):
+    text = table.TEXT[language]
+    head, _, first, *_ = table.batches_on(without(entries["cuda"], "bf16"), text).splitlines()
+    headings = [text["ways"][way] for way in ("fp32", "bf16+compile", "bf16+compile+graphs")]
+    assert head == f"| {' | '.join([text['batch_size'], *headings, *text['speeds']])} |"
+    assert first == "| 16 | 13.6 | 17.7 | 7.65 | 1,175 | 2,092 |"
+
+
+@pytest.mark.parametrize(
+    ("way", "size", "reason", "row"),
+    [
+        ("bf16", None, "no kernel", "| 16 | 13.6 | – | 17.7 | 7.65 | 1,175 | 2,092 |"),
+        ("bf16", 16, None, "| 16 | 13.6 | – | 17.7 | 7.65 | 1,175 | 2,092 |"),
+        ("bf16+compile+graphs", 16, "no compiler", "| 16 | 13.6 | 17.5 | 17.7 | – | 1,175 | 1,175 |"),
+        ("fp32", 16, "out of memory", "| 16 | – | 17.5 | 17.7 | 7.65 | – | 2,092 |"),
+    ],
+)
+def test_a_way_that_failed_is_a_dash(table, entries, way, size, reason, row):
+    lines = table.batches_on(without(entries["cuda"], way, size, reason), table.TEXT["en"]).splitlines()
+    assert lines[2] == row
+    assert lines[-1].endswith(" A dash: this way failed; the reason is in the same file.")
+    assert "A dash" not in table.batches_on(entries["cuda"], table.TEXT["en"])
+
+
+def test_a_batch_size_of_which_every_way_failed_has_a_row(table, entries):
+    entry = entries["cuda"]
+    for way in WAYS:
+        entry = without(entry, way, 16, "out of memory")
+    lines = table.batches_on(entry, table.TEXT["en"]).splitlines()
+    assert lines[2] == "| 16 | – | – | – | – | – | – |"
+
+
+def test_a_level_that_is_missing_is_a_dash(table, monkeypatch, tmp_path):
+    for size in table.SIZES:
+        name = table.FILE.format(size=size)
+        content = json.loads((DATA.parent / name).read_text(encoding="utf-8"))
+        cpu, gpu, bf16, compiled = content["rows"]
+        bf16 = {"level": bf16["level"], "status": "unavailable", "reason": "out of memory"}
+        kept = [gpu, bf16, compiled] if size == "large" else [cpu, gpu, bf16]
+        (tmp_path / name).write_text(json.dumps(content | {"rows": kept}), encoding="utf-8")
+    monkeypatch.setattr(table, "DATA", tmp_path)
+    lines = table.sizes("en").splitlines()
+    assert lines[2] == "| `small` | 36,130 | 64 | 11.8 | 7.57 | – | – | 1.6 |"
+    assert lines[5] == "| `large` | 152,558,978 | 16 | – | 47.8 | – | 24.5 | – |"
+
+
 def test_the_hook_shows_every_way_that_is_measured(table):
-    assert tuple(WAYS) == table.WAYS
+    for language in ("en", "zh"):
+        assert list(WAYS) == list(table.TEXT[language]["ways"])
+
+
+def test_all_sizes_come_from_one_machine_and_day_as_the_line_below_says(table):
+    where = set()
+    for size in table.SIZES:
+        content = json.loads((DATA.parent / table.FILE.format(size=size)).read_text(encoding="utf-8"))
+        facts, source = content["machine"], content["provenance"]
+        day = source["started_at"][:10]
+        where.add((facts["gpu"], facts["cpu_cores"], source["torch"], source["python"], day))
+    assert len(where) == 1
 
 
 def test_speeds_follow_from_the_times(entries):
     for entry in entries.values():
-        for row in entry["rows"]:
+        rows = measured(entry).values()
+        assert len(rows) > 5
+        for row in rows:
             assert row["samples_per_s"] == pytest.approx(1e3 * row["batch_size"] / row["step_ms"], rel=3e-3)
             assert row["low_ms"] <= row["step_ms"] <= row["high_ms"]
 
@@ -85,12 +163,18 @@ def test_the_page_says_what_was_measured(on_the_gpu):
     starts = [row["first_step_s"] for (_, way), row in on_the_gpu.items() if "compile" in way]
     assert (round(min(starts)), round(max(starts))) == (12, 20)
     page = PAGE.read_text(encoding="utf-8")
-    for text in ("1.35 times as long", "2.7 times as fast", "2.3 times as fast", "1.6 times at 512", "12 to 20 s"):
+    for text in (
+        "1.35 times as long",
+        "2.7 times as fast",
+        "2.3 times as fast",
+        "1.6 times at 512",
+        "12 to 20 s",
+    ):
         assert text in page
 
 
 def test_a_cpu_with_bf16_in_hardware_is_faster_with_it_and_slower_compiled(entries):
-    rows = {(row["batch_size"], row["way"]): row["step_ms"] for row in entries["cpu"]["rows"]}
+    rows = {key: row["step_ms"] for key, row in measured(entries["cpu"]).items()}
     for size in (16, 32, 64):
         assert 1.7 < rows[size, "fp32"] / rows[size, "bf16"] < 2.3
         assert rows[size, "bf16+compile"] > rows[size, "bf16"]

@@ -110,6 +110,29 @@ def test_the_deviation_is_that_of_a_sample(results_table):
     assert results_table.mean_and_deviation([-0.01, 0.03], "") == "1.00 ± 2.83"
 
 
+def test_values_stand_under_their_own_heading_when_one_is_missing(results_table, monkeypatch):
+    optimum = [{"classes": 2, "signal": {1: 0.1, 2: 0.2, 3: 0.3}}, {"classes": 4, "signal": {3: 0.6, 1: 0.4}}]
+    monkeypatch.setattr(results_table, "load", lambda name: {"best_accuracy": optimum})
+    lines = results_table.best_accuracy("en").splitlines()
+    assert lines[0] == "| Classes | Signal 1 | Signal 2 | Signal 3 |"
+    assert lines[3] == "| 4 | 40.00% | – | 60.00% |"
+
+    noise = read("cifar_label_noise")
+    first, second = noise["runs"][:2]
+    short, long = second["epochs"]
+    del first["epochs"][long], second["epochs"][short]
+    monkeypatch.setattr(results_table, "load", lambda name: noise)
+    rows = [line.split(" | ") for line in results_table.label_noise("en").splitlines()[:4]]
+    assert f"{short} epochs" in rows[0][1] and f"{long} epochs" in rows[0][4]
+    assert ["±" in cell for cell in rows[2][1:]] == [True] * 3 + [False] * 3
+    assert ["±" in cell for cell in rows[3][1:]] == [False] * 3 + [True] * 3
+
+
+def test_a_row_that_does_not_fit_its_head_is_an_error(results_table):
+    with pytest.raises(ValueError, match="2 cells under 3 headings"):
+        results_table.table(["a", "b", "c"], [["1", "2", "3"], ["1", "3"]])
+
+
 def test_measured_accuracies_say_how_they_were_made():
     data = read("cifar_digits")
     assert {"machine", "versions", "date", "command"} <= data.keys()
@@ -153,6 +176,7 @@ def test_one_measured_run_again(default_training):
     assert again["test_accuracy"] == pytest.approx(run["test_accuracy"][0], abs=0.015)
 
 
+@pytest.mark.program
 def test_the_measuring_tool_trains_as_it_is_told():
     from tools.measure_cifar_digits import train
 

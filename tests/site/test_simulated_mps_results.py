@@ -40,8 +40,10 @@ def test_tables_show_every_group_and_step(language, hook):
     assert len([line for line in speed.splitlines() if line.startswith("|")]) == 2 + 2
 
 
-def test_an_unknown_outcome_is_an_error(monkeypatch, hook):
-    counts = {"numpy": {"passed": 1, "surprised": 1}}
+@pytest.mark.parametrize(
+    "counts", [{"numpy": {"passed": 1, "surprised": 1}}, {"numpy": {"passed": 1}, "surprised": {"passed": 1}}]
+)
+def test_an_unknown_outcome_or_group_is_an_error(monkeypatch, hook, counts):
     monkeypatch.setattr(hook, "load", lambda name: {"tests": {"counts": counts}})
     with pytest.raises(ValueError, match="surprised"):
         hook.render("en")
