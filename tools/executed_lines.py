@@ -30,6 +30,7 @@ class Report:
 
     problems: list[str] = field(default_factory=list)
     records: dict[str, dict] = field(default_factory=dict)
+    never_ran: dict[str, list[int]] = field(default_factory=dict)  # lines, of sections that have such
     contexts: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     lines: Counter[str] = field(default_factory=Counter)  # compared, excepted, and run by each context
@@ -85,6 +86,9 @@ def _compare(root: Path, report: Report, shown: list[Section], executed: Execute
             report.problems.append(f"{section.key} has no executable line: there is nothing to prove")
         kinds = {line: kind for line, kind in excepted[section.path].items() if line in statements}
         report.records[section.key] = _record(section, file, statements, kinds, report.contexts)
+        missed = [line for line in sorted(statements - kinds.keys()) if not file.contexts(line)]
+        if missed:
+            report.never_ran[section.key] = missed
         compared[section.path] |= statements
     for path, statements in compared.items():  # a line of two nested sections counts once
         file = files[path]
@@ -102,7 +106,7 @@ def _record(
     """Return what executed.json keeps of a section: the contexts that ran every line but the excepted."""
     runners = [file.contexts(line) for line in sorted(statements - kinds.keys())]
     whole = [context for context in contexts if runners and all(context in ran for ran in runners)]
-    record = {"hash": section.hash, "lines": len(statements), "contexts": whole}
+    record = {"hash": section.hash, "contexts": whole}
     if not whole:  # no context alone ran all of it
         record["parts"] = [context for context in contexts if any(context in ran for ran in runners)]
     if kinds:

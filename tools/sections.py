@@ -14,8 +14,10 @@ section gives an empty block), so every departure from the form above is reporte
 from __future__ import annotations
 
 import hashlib
+import io
 import re
 import textwrap
+import tokenize
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,8 +45,43 @@ class Section:
 
     @property
     def hash(self) -> str:
-        """The first 16 hexadecimal digits of the text's SHA-256."""
-        return hashlib.sha256(self.text.encode()).hexdigest()[:16]
+        """The first 16 hexadecimal digits of the SHA-256: of Python the code alone, of others the text."""
+        text = code_alone(self.text) if self.path.endswith(".py") else self.text
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def code_alone(text: str) -> str:
+    """Return Python text without comments, docstrings, blank lines and blanks at the ends of lines.
+
+    A section may be a part of a statement, such as two lines of a long list: it is read as far as possible.
+    """
+    lines = text.splitlines()
+    for first, last in reversed(_comments_and_docstrings(text)):
+        (row, column), (last_row, last_column) = first, last
+        rest = lines[last_row - 1][last_column:]
+        lines[row - 1 : last_row] = [lines[row - 1][:column] + rest]
+    return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
+def _comments_and_docstrings(text: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Return the places, first and last as (row, column), of what is not code, in order."""
+    places, docstring = [], None
+    before = tokenize.NEWLINE  # of the tokens that mean something, the kind of the last one
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(f"{text}\n").readline):
+            if token.type == tokenize.COMMENT:
+                places.append((token.start, token.end))
+            if token.type in (tokenize.COMMENT, tokenize.NL):
+                continue
+            if docstring and token.type == tokenize.NEWLINE:
+                places.append(docstring)
+            alone = before in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+            triple = token.type == tokenize.STRING and token.string.endswith(('"""', "'''"))
+            docstring = (token.start, token.end) if alone and triple else None
+            before = token.type
+    except (tokenize.TokenError, IndentationError):
+        pass  # the brackets of a part need not match
+    return sorted(places)
 
 
 def is_marker(line: str) -> bool:

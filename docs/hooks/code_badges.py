@@ -1,7 +1,7 @@
 """Put a line under each code block: the file that it comes from, and where the test run executed it.
 
-What was executed stands in docs/data/executed.json, written by the test run. A section whose text has another
-hash than the one there gets no badge, and a page with such a section no "verified with" line. Shell files say
+What was executed stands in docs/data/executed.json, written by test runs. A section whose code has another hash
+than the one there gets no badge, and a page with such a section no "verified with" line. Shell files say
 in their first lines whether the tests run them; recorded outputs carry machine, versions and date.
 """
 
@@ -30,6 +30,8 @@ EXPLANATION = "project/how-it-is-tested.md"
 WORDS = {
     "en": {
         "cpu": "CPU",
+        "cuda": "CUDA",
+        "mps": "MPS",
         "simulated-mps": "simulated MPS",
         "ran": "ran on {0}",
         "parts": "ran in parts on {0}",
@@ -51,6 +53,8 @@ WORDS = {
     },
     "zh": {
         "cpu": " CPU ",
+        "cuda": " CUDA ",
+        "mps": " MPS ",
         "simulated-mps": "模拟 MPS ",
         "ran": "已在{0}上运行",
         "parts": "已分别在{0}上运行",
@@ -88,7 +92,7 @@ class Facts:
         self.recorded: dict[str, dict] = {entry["name"]: entry for entry in entries}
 
     def execution(self, include: str) -> dict | None:
-        """Return the record of a Python section, None when its text has changed since it ran."""
+        """Return the record of a Python section, None when its code has changed since it ran."""
         record, section = self.executed.get(include), self.sections.get(include)
         return record if record and section and record["hash"] == section.hash else None
 
@@ -191,11 +195,12 @@ def python_badges(record: dict | None, words: dict) -> list[tuple[str, str]]:
     if record.get("parts"):
         names = words["and"].join(words[context] for context in record["parts"])
         badges.append(("ran", words["parts"].format(names)))
+    rest_ran = bool(badges)
     for kind, number in record.get("exceptions", {}).items():
-        if number == record["lines"]:
-            badges.append(("not-run", words[kind]))
-        else:
+        if rest_ran:
             badges.append(("not-run", words["lines"][min(number, 2)].format(words[kind], number)))
+        else:
+            badges.append(("not-run", words[kind]))
     return badges
 
 

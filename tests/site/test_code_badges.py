@@ -28,7 +28,7 @@ def known(tmp_path):
 
     def facts(**record):
         section = all_sections(tmp_path)[0]["snippets/a.py:one"]
-        record = {"hash": section.hash, "lines": 3, "contexts": ["cpu"]} | record
+        record = {"hash": section.hash, "contexts": ["cpu"]} | record
         document = {"verified_with": VERSIONS, "sections": {section.key: record}}
         (tmp_path / "docs/data/executed.json").write_text(json.dumps(document), encoding="utf-8")
         return Facts(tmp_path)

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tools import executed_record
 from tools.coverage_data import COVERAGE_FILE, RUN_FOLDER, begin
 from tools.executed_lines import measure
+
+pytestmark = pytest.mark.program
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSIONS = {"python": "3.11", "torch": "2.15.0", "torchvision": "0.29.2"}
@@ -72,12 +73,6 @@ METAL = """
 """
 
 
-@pytest.fixture(autouse=True)
-def _one_reference(monkeypatch):
-    """Let a run on the CPU alone count as the reference; the real one has the simulated device as well."""
-    monkeypatch.setattr(executed_record, "REFERENCE_CONTEXTS", ["cpu"])
-
-
 @pytest.fixture
 def repository(plant, tmp_path):
     """Return a small repository with one source, one page that shows all of it, and its test."""
@@ -114,17 +109,18 @@ def test_a_complete_run_passes_and_is_counted(repository, plant):
     assert report.problems == []
     assert "compared 3 sections with 5 executable lines; 0 lines are excepted" in report.summary()
     assert "cpu: 5 lines ran, 3 sections as a whole" in report.summary()
-    assert {key: record["lines"] for key, record in report.records.items()} == {
-        "snippets/a.py:choose": 4,
-        "snippets/a.py:table": 1,
-        "snippets/a.py:rows": 1,  # a part of a statement counts as the statement
+    assert {key: record["contexts"] for key, record in report.records.items()} == {
+        "snippets/a.py:choose": ["cpu"],
+        "snippets/a.py:table": ["cpu"],
+        "snippets/a.py:rows": ["cpu"],  # a part of a statement counts as the statement
     }
-    assert all(record["contexts"] == ["cpu"] for record in report.records.values())
 
 
 def test_a_shown_line_that_never_ran(repository):
     run_tests(repository)
-    assert measure(repository).problems == ["snippets/a.py:7 is shown on a page but never ran: return ("]
+    report = measure(repository)
+    assert report.problems == ["snippets/a.py:7 is shown on a page but never ran: return ("]
+    assert report.never_ran == {"snippets/a.py:choose": [7]}
 
 
 def test_no_pragma_excuses_a_line(repository, plant):
@@ -268,7 +264,6 @@ def test_an_exception_excuses_its_lines(repository, plant):
     assert "1 lines are excepted" in report.summary()
     assert report.records["snippets/a.py:choose"] == {
         "hash": report.records["snippets/a.py:choose"]["hash"],
-        "lines": 4,
         "contexts": ["cpu"],
         "exceptions": {"mps-only": 1},
     }
@@ -350,76 +345,3 @@ def test_an_exception_without_executable_lines(repository, plant):
     plant("docs/data/not_executed.yaml", entry)
     run_everything(repository, plant)
     assert "the quoted code has no executable line" in measure(repository).problems[0]
-
-
-@pytest.fixture
-def measured(repository, plant, monkeypatch):
-    """Return the root and report of a complete run on the reference platform, its record committed."""
-    monkeypatch.setattr("platform.system", lambda: "Linux")
-    run_everything(repository, plant)
-    report = measure(repository)
-    assert "has been rewritten, commit it" in executed_record.check(repository, report)
-    assert executed_record.check(repository, report) is None
-    return repository, report
-
-
-def edit_record(root, edit):
-    path = root / executed_record.RECORD
-    record = json.loads(path.read_text())
-    edit(record)
-    path.write_text(json.dumps(record))
-    return path.read_bytes()
-
-
-STALE = {
-    "hash": lambda record: record["sections"]["snippets/a.py:rows"].update(hash="0" * 16),
-    "contexts": lambda record: record["sections"]["snippets/a.py:rows"].update(contexts=["mps"]),
-    "missing section": lambda record: record["sections"].pop("snippets/a.py:rows"),
-    "section that is gone": lambda record: record["sections"].update({"snippets/b.py:x": {"hash": "0"}}),
-    "number of lines": lambda record: record["sections"]["snippets/a.py:rows"].update(lines=9),
-    "versions": lambda record: record["verified_with"].update(torch="2.13.0"),
-}
-
-
-@pytest.mark.parametrize("edit", STALE.values(), ids=STALE.keys())
-def test_a_stale_record_is_rewritten_on_the_reference_platform(measured, edit):
-    root, report = measured
-    good = (root / executed_record.RECORD).read_bytes()
-    edit_record(root, edit)
-    assert executed_record.check(root, report) == (
-        "docs/data/executed.json was out of date; it has been rewritten, commit it"
-    )
-    assert (root / executed_record.RECORD).read_bytes() == good
-
-
-def test_another_python_may_differ_in_version_and_lines_only(measured):
-    root, report = measured
-    report.versions = VERSIONS | {"python": "3.14"}
-    report.records["snippets/a.py:rows"]["lines"] = 2
-    assert executed_record.check(root, report) is None
-    edit_record(root, STALE["hash"])
-    assert "rewritten" in executed_record.check(root, report)
-    assert json.loads((root / executed_record.RECORD).read_text())["verified_with"]["python"] == "3.14"
-
-
-@pytest.mark.parametrize("elsewhere", ["Darwin", "mps", "cuda", "2.16.0"])
-def test_elsewhere_only_hashes_count_and_nothing_is_written(measured, monkeypatch, elsewhere):
-    root, report = measured
-    if elsewhere == "Darwin":
-        monkeypatch.setattr("platform.system", lambda: "Darwin")
-    elif elsewhere == "2.16.0":
-        report.versions = VERSIONS | {"torch": "2.16.0"}
-    else:
-        report.contexts = [elsewhere]
-    for name in ("contexts", "number of lines", "versions"):
-        edit_record(root, STALE[name])
-    assert executed_record.check(root, report) is None
-    stale = edit_record(root, STALE["hash"])
-    assert "does not know the present text of snippets/a.py:rows" in executed_record.check(root, report)
-    assert (root / executed_record.RECORD).read_bytes() == stale
-
-
-def test_the_real_pins_are_read():
-    pins = executed_record.pinned_versions(ROOT)
-    assert set(pins) == {"torch", "torchvision"}
-    assert all(version.replace(".", "").isdigit() for version in pins.values())

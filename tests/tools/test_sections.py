@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from tools.sections import all_sections, parse_sections
+from tools.sections import all_sections, code_alone, parse_sections
 
 
 def read(path, root):
@@ -29,7 +29,7 @@ def test_sections_are_dedented_and_hashed(plant, tmp_path):
     assert defects == []
     body = sections["body"]
     assert body.text == "if x:\n    x = 2 * x\n\nreturn x"
-    assert body.hash == hashlib.sha256(body.text.encode()).hexdigest()[:16]
+    assert body.hash == hashlib.sha256(b"if x:\n    x = 2 * x\nreturn x").hexdigest()[:16]
     assert (body.key, body.first, body.last) == ("snippets/a.py:body", 3, 6)
 
 
@@ -40,6 +40,32 @@ def test_hash_follows_the_text_and_not_the_indentation(plant, tmp_path):
         sections, _ = read(plant(f"snippets/{name}.py", text.format(indent, value)), tmp_path)
         hashes[name] = sections["x"].hash
     assert hashes["flat"] == hashes["deep"] != hashes["other"]
+
+
+SAME_CODE = [
+    "def f(x):\n    return [x,\n            '# 1']",
+    'def f(x):\n    """Say what it does."""\n    return [x,\n            \'# 1\']',
+    'def f(x):  # why\n    """In\n\n    lines.\n    """\n\n    # why\n    return [x,\n            \'# 1\']',
+]
+
+
+def test_comments_and_docstrings_are_no_code():
+    assert {code_alone(text) for text in SAME_CODE} == {SAME_CODE[0]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f = 2",
+        'x = """a text"""',
+        'f(\n    """a text"""\n)',
+        "'a',\n'# b',",
+        "    (1,\n    2",
+        "if x:\n    y()\n  z()",
+    ],
+)
+def test_everything_else_is_even_where_it_is_a_part(text):
+    assert code_alone(text) == text
 
 
 def test_nested_sections_lose_their_markers(plant, tmp_path):
