@@ -32,8 +32,12 @@ check-setup: .venv/.examples ## is this machine ready to train, and if not, what
 
 # ---- Check ----
 
+.PHONY: check
+check: .venv/.dev ## the quick answer, about a minute: linters, and tests that start no program and no browser
+	@$(VENV_PYTHON) -m tools.run_tests --check
+
 .PHONY: test
-test: .venv/.dev .venv-sim/.sim ## run every test; what was skipped, and why, is listed at the end
+test: .venv/.dev .venv-sim/.sim ## run every test, or some (ARGS=tests/snippets/test_device.py)
 	@$(VENV_PYTHON) -m tools.run_tests $(ARGS)
 
 .PHONY: test-long

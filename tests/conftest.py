@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -35,6 +36,45 @@ for number in (signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# `make check` leaves out what has these marks. Tests get them by what they ask for; others carry them.
+FIXTURES = {
+    "browser": {"browser", "served_site"},
+    "program": {"run_train", "undisturbed", "default_training"},
+}
+# Programs that take no time to speak of: finding out a commit or the name of a processor.
+QUICK_PROGRAMS = {"git", "grep", "sysctl", "sw_vers"}
+started: list[str] = []  # the other programs that the present test has started
+
+
+def note_program(event: str, arguments: tuple) -> None:
+    """Remember a program that is being started."""
+    if event == "subprocess.Popen" and Path(os.fsdecode(arguments[0])).name not in QUICK_PROGRAMS:
+        started.append(os.fsdecode(arguments[0]))
+
+
+sys.addaudithook(note_program)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of a browser, and those that train by way of a fixture, before any is selected."""
+    for item in items:
+        for mark, fixtures in FIXTURES.items():
+            if fixtures.intersection(item.fixturenames):
+                item.add_marker(mark)
+
+
+@pytest.fixture(autouse=True)
+def _no_program_without_its_mark(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test that starts a program and does not say so: it would end up in `make check`."""
+    started.clear()
+    yield
+    marked = any(request.node.get_closest_marker(mark) for mark in ("program", "browser", "long"))
+    on_simulated_mps = "simulated_mps" in str(request.node.path)  # `make check` runs none of these
+    if started and not marked and not on_simulated_mps:
+        pytest.fail(f"starts {', '.join(started)}: mark this test with @pytest.mark.program")
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):

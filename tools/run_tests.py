@@ -1,10 +1,15 @@
 """Run every check and test, and say at the end what ran and what was skipped, and why.
 
     python -m tools.run_tests [--long]
+    python -m tools.run_tests --check
+    python -m tools.run_tests tests/snippets/test_device.py [...]
 
 Four stages, each in processes of its own: the linters (tools/lint.py); all tests under coverage, with --long
 also the slow ones; those on the simulated MPS device, in .venv-sim; and last the proof that every Python line
 on a page ran, which reads the finished coverage data (tools/executed_lines.py).
+
+With --check, the quick ones alone: the linters, and the tests that start no program and no browser. With
+names of tests, these alone; what they ran is noted in docs/data/executed.json (tools/executed_record.py).
 
 The last line is `N passed, N failed, N skipped`; the exit code is 0 only when nothing failed and every stage
 ran at least one test.
@@ -20,11 +25,12 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
-from tools import lint
+from tools import executed_record, lint
 from tools.coverage_data import (
     COVERAGE_FILE,
     RUN_FOLDER,
@@ -33,6 +39,7 @@ from tools.coverage_data import (
     begin,
     this_machine,
 )
+from tools.executed_lines import measure
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ".cache/test-run.lock"
@@ -117,41 +124,91 @@ def summary(stages: list[Stage]) -> str:
     return "\n".join([*lines, "", f"{passed} passed, {len(failed)} failed, {skipped.total()} skipped"])
 
 
-def run_simulated(which: str, environment: dict[str, str]) -> Stage:
-    """Run the tests on the simulated MPS device as a stage. A Mac has the real one instead."""
+def run_main(tests: Sequence[str], which: str, context: str) -> Stage:
+    """Run tests (none: all) that match the marks `which` under coverage as a stage."""
+    coverage = [sys.executable, "-m", "coverage", "run", f"--context={context}"]
+    command = [*coverage, "-m", "pytest", "-m", which, *IN_PARALLEL, *tests]
+    return run_pytest("tests", command, ROOT, environment())
+
+
+def run_simulated(tests: Sequence[str], which: str) -> Stage:
+    """Run tests on the simulated MPS device as a stage. A Mac has the real one instead."""
     if platform.system() == "Darwin":
         return Stage("simulated", skipped=["the simulated MPS device is for machines without the real one"])
     coverage = [str(SIMULATED_PYTHON), "-m", "coverage", "run", f"--context={SIMULATED_MPS}"]
     pytest = ["-m", "pytest", "-p", "simulated_mps.pytest_plugin", "--simulated-mps", "-m", which]
-    return run_pytest("simulated", [*coverage, *pytest, *IN_PARALLEL, *ON_SIMULATED_MPS], ROOT, environment)
+    return run_pytest("simulated", [*coverage, *pytest, *IN_PARALLEL, *tests], ROOT, environment())
+
+
+def environment() -> dict[str, str]:
+    """Return the environment in which coverage writes where the proof looks."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+    return kept | {"COVERAGE_FILE": str(ROOT / COVERAGE_FILE)}
+
+
+def begin_here() -> str:
+    """Start a test run on this machine; return its device."""
+    context, versions = this_machine()
+    begin(ROOT, [context] if platform.system() == "Darwin" else [context, SIMULATED_MPS], versions)
+    return context
+
+
+def finish(stages: list[Stage]) -> int:
+    """Print the summary; return the exit code."""
+    print(f"\n{summary(stages)}")
+    return 1 if any(stage.failed for stage in stages) else 0
 
 
 def run_all(long: bool) -> int:
-    """Run all stages and print the summary; return the exit code."""
-    context, versions = this_machine()
-    contexts = [context] if platform.system() == "Darwin" else [context, SIMULATED_MPS]
-    begin(ROOT, contexts, versions)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
-    environment["COVERAGE_FILE"] = str(ROOT / COVERAGE_FILE)
-    coverage = [sys.executable, "-m", "coverage", "run", f"--context={context}"]
-    pytest = ["-m", "pytest", "-m"]
+    """Run all stages; return the exit code."""
+    context = begin_here()
     which = "not proof" if long else "not proof and not long"
-    proof = [sys.executable, *pytest, "proof", "--capture=no", "tests/proof"]
+    proof = [sys.executable, "-m", "pytest", "-m", "proof", "--capture=no", "tests/proof"]
     stages = [
         run_lint(),
-        run_pytest("tests", [*coverage, *pytest, which, *IN_PARALLEL], ROOT, environment),
-        run_simulated(which, environment),
-        run_pytest("proof", proof, ROOT, environment),
+        run_main([], which, context),
+        run_simulated(ON_SIMULATED_MPS, which),
+        run_pytest("proof", proof, ROOT, environment()),
     ]
-    print(f"\n{summary(stages)}")
-    return 1 if any(stage.failed for stage in stages) else 0
+    return finish(stages)
+
+
+def run_check() -> int:
+    """Run what takes no program and no browser; return the exit code."""
+    which = "not program and not browser and not long and not proof"
+    command = [sys.executable, "-m", "pytest", "-q", "-m", which, *IN_PARALLEL]
+    (ROOT / RUN_FOLDER).mkdir(parents=True, exist_ok=True)
+    return finish([run_lint(), run_pytest("tests", command, ROOT, dict(os.environ))])
+
+
+def run_some(tests: list[str]) -> int:
+    """Run the named tests and note which shown code they ran; return the exit code."""
+    context = begin_here()
+    on_device = [test for test in tests if test.startswith(ON_SIMULATED_MPS)]
+    others = [test for test in tests if test not in on_device]
+    stages = [run_main(others, "not proof", context)] if others else []
+    stages += [run_simulated(on_device, "not proof")] if on_device else []
+    if not any(stage.failed for stage in stages):
+        report = measure(ROOT)
+        for key in executed_record.update(ROOT, report, complete=False):
+            print(f"{executed_record.RECORD}: noted that {key} ran; commit both together")
+        for key in executed_record.out_of_date(ROOT):
+            lines = ", ".join(map(str, report.never_ran.get(key, [])))
+            print(f"{executed_record.RECORD}: nothing noted of {key}: these tests did not run line {lines}")
+    return finish(stages)
 
 
 def main() -> int:
     """Run from the command line; return the exit code."""
     parser = argparse.ArgumentParser(description="Run every check and test.", allow_abbrev=False)
     parser.add_argument("--long", action="store_true", help="also run the slow tests")
+    parser.add_argument("--check", action="store_true", help="only what starts no program and no browser")
+    parser.add_argument(
+        "tests", nargs="*", metavar="TEST", help="run these alone, e.g. tests/snippets/test_a.py"
+    )
     arguments = parser.parse_args()
+    if arguments.check + arguments.long + bool(arguments.tests) > 1:
+        parser.error("--long, --check and names of tests exclude each other")
     lock = ROOT / LOCK
     lock.parent.mkdir(exist_ok=True)
     with lock.open("w", encoding="utf-8") as file:
@@ -160,7 +217,9 @@ def main() -> int:
         except BlockingIOError:
             print("error: another test run is busy in this folder; wait for its end", file=sys.stderr)
             return 1
-        return run_all(arguments.long)
+        if arguments.check:
+            return run_check()
+        return run_some(arguments.tests) if arguments.tests else run_all(arguments.long)
 
 
 if __name__ == "__main__":

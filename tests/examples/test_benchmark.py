@@ -204,6 +204,7 @@ def test_a_file_that_cannot_be_written_is_one_line(run, tmp_path):
     assert error.startswith("error: cannot write ") and error.count("\n") == 1
 
 
+@pytest.mark.program
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)], ids=["SIGINT", "SIGTERM"]
 )

@@ -448,6 +448,7 @@ def alone(tmp_path: Path) -> Path:
     return Path(shutil.copy(SCRIPT, tmp_path))
 
 
+@pytest.mark.program
 def test_a_copied_script_reports_on_this_machine(alone):
     done = run_script("--json", script=alone)
     report = json.loads(done.stdout)
@@ -463,6 +464,7 @@ def test_a_copied_script_reports_on_this_machine(alone):
         assert any("omp" in path for path in report["machine"]["probe"]["openmp"]["with_torch"])
 
 
+@pytest.mark.program
 def test_text_names_a_harmful_variable_and_ends_with_exit_code_1():
     done = run_script(KMP_DUPLICATE_LIB_OK="TRUE")
     assert done.returncode == 1
@@ -471,12 +473,14 @@ def test_text_names_a_harmful_variable_and_ends_with_exit_code_1():
     assert "Problems: " in done.stdout.splitlines()[-1]
 
 
+@pytest.mark.program
 @pytest.mark.parametrize("argument", ["--jso", "mps", "--JSON"])
 def test_wrong_usage_ends_with_exit_code_2(argument):
     done = run_script(argument)
     assert done.returncode == 2 and argument in done.stderr
 
 
+@pytest.mark.program
 def test_a_python_without_pytorch(tmp_path, alone):
     venv.create(tmp_path / "bare", with_pip=False)
     done = run_script(python=str(tmp_path / "bare" / "bin" / "python"), script=alone)
@@ -485,6 +489,7 @@ def test_a_python_without_pytorch(tmp_path, alone):
     assert "python -m pip install" in done.stdout
 
 
+@pytest.mark.program
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
@@ -507,6 +512,7 @@ def test_a_pytorch_that_does_not_start(tmp_path, source, expected):
     assert "[note]    MPS: not checked" in done.stdout or platform.system() != "Darwin"
 
 
+@pytest.mark.program
 def test_a_package_that_kills_pytorch_is_named(tmp_path):
     (tmp_path / "faiss.py").write_text("import os, sys; print('OMP: Error #15', file=sys.stderr); os.abort()")
     done = run_script(PYTHONPATH=str(tmp_path))
@@ -515,6 +521,7 @@ def test_a_package_that_kills_pytorch_is_named(tmp_path):
     assert "faiss" in problem and "OMP: Error #15" in problem
 
 
+@pytest.mark.program
 def test_a_pytorch_that_hangs(tmp_path, monkeypatch):
     package = tmp_path / "torch"
     package.mkdir()
@@ -524,6 +531,7 @@ def test_a_pytorch_that_hangs(tmp_path, monkeypatch):
     assert check_setup.probe() == {"torch": {"error": "no answer within 2 seconds"}}
 
 
+@pytest.mark.program
 def test_the_script_stands_alone_on_python_39():
     tree = ast.parse(SCRIPT.read_text(encoding="utf-8"), feature_version=(3, 9))
     top = {alias.name for node in tree.body if isinstance(node, ast.Import) for alias in node.names}

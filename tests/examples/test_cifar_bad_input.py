@@ -100,6 +100,7 @@ def test_a_folder_that_cannot_be_made(run_train, tmp_path):
     assert run.err == "error: cannot make the run folder file/run: Not a directory; use --out\n"
 
 
+@pytest.mark.program
 def test_outside_the_environment_the_script_says_how_to_enter_it(tmp_path):
     """A Python without the project and its packages, which is what a user has who did not enter .venv."""
     done = subprocess.run(
@@ -112,6 +113,7 @@ def test_outside_the_environment_the_script_says_how_to_enter_it(tmp_path):
     )
 
 
+@pytest.mark.program
 def test_help_names_every_flag(tmp_path):
     done = subprocess.run(
         [sys.executable, str(SCRIPT), "--help"], cwd=tmp_path, capture_output=True, text=True, check=True

@@ -323,6 +323,7 @@ def stand_in(tmp_path, monkeypatch):
     return replace
 
 
+@pytest.mark.program
 def test_a_run_is_told_what_to_train_and_where(stand_in, tmp_path):
     stand_in(f"import sys; open({str(tmp_path / 'told')!r}, 'w').write(' '.join(sys.argv[1:]))")
     run = a_run(tmp_path)
@@ -331,6 +332,7 @@ def test_a_run_is_told_what_to_train_and_where(stand_in, tmp_path):
     assert (tmp_path / "told").read_text() == f"{' '.join(SMALL)} {told}"
 
 
+@pytest.mark.program
 def test_wrong_usage_in_a_run_ends_the_grid(stand_in, tmp_path):
     """What only the run itself can find out would be wrong in all others, too."""
     stand_in("import sys; print('error: there is no folder', file=sys.stderr); sys.exit(2)")
@@ -338,11 +340,13 @@ def test_wrong_usage_in_a_run_ends_the_grid(stand_in, tmp_path):
         train_apart(a_run(tmp_path), StopSignals())
 
 
+@pytest.mark.program
 def test_a_crash_is_the_end_of_one_run(stand_in, tmp_path):
     stand_in("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
     assert train_apart(a_run(tmp_path), StopSignals()) == "killed by SIGSEGV"
 
 
+@pytest.mark.program
 def test_a_run_gets_the_signal_once_and_may_finish_its_step(stand_in, tmp_path):
     ready, ended = tmp_path / "ready", tmp_path / "ended"
     stand_in(

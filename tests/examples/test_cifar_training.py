@@ -153,6 +153,7 @@ def test_quick_does_everything_in_a_few_steps(run_train):
     assert run_train("--quick", "--max-steps", 3).last["step"] == 3  # what is typed holds
 
 
+@pytest.mark.program
 def test_a_progress_bar_on_a_terminal(tmp_path, one_thread):
     """On a terminal there is a bar; the lines of the table stay whole."""
     ours, theirs = pty.openpty()

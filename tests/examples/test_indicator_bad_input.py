@@ -102,6 +102,7 @@ def test_too_many_workers(run_train, monkeypatch, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.program
 def test_outside_the_environment_the_script_says_how_to_enter_it(tmp_path):
     done = subprocess.run(
         [sys.executable, "-I", "-S", train.__file__],

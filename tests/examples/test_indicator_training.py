@@ -36,6 +36,7 @@ def default_run(tmp_path_factory, one_thread):
     return done.stdout, next((folder / "runs" / SYSTEM).iterdir())
 
 
+@pytest.mark.program
 def test_the_default_run_learns_what_the_context_announces(default_run):
     _, folder = default_run
     summary = json.loads((folder / "summary.json").read_text())
@@ -91,6 +92,7 @@ def test_the_run_folder_is_complete(default_run):
     assert lines[-1]["lr"] == 0
 
 
+@pytest.mark.program
 def test_the_configuration_says_which_readings_the_network_expects(default_run):
     _, folder = default_run
     config = json.loads((folder / "config.json").read_text())

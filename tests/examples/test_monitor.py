@@ -118,6 +118,7 @@ def test_the_same_in_ascii(make_run, watch):
     assert lines[2] == "step      1,240 of 23,400  ##.....................................  5.3%"
 
 
+@pytest.mark.program
 def test_an_encoding_without_these_characters_gets_ascii(make_run):
     done = subprocess.run(
         [sys.executable, SCRIPT, make_run(status="finished"), "--once"],
@@ -153,6 +154,7 @@ def test_a_run_that_ended_too_early_says_how_to_go_on(make_run, watch, tmp_path,
     assert "continue with: python examples/cifar_optimizers/train.py --resume 'my night'" in text
 
 
+@pytest.mark.program
 def test_a_dead_process_is_noticed_at_once(make_run, watch, dead_pid):
     code, lines, _ = watch(make_run(pid=dead_pid, age=190), "--once")
     assert code == 1
@@ -175,6 +177,7 @@ def test_a_process_that_lives_and_is_silent(make_run, watch):
     assert lines[2].startswith("!         no sign of life for 10 min; a process holds the run; it")
 
 
+@pytest.mark.program
 def test_a_number_of_another_container_does_not_matter(make_run, watch, dead_pid):
     assert watch(make_run(pid=dead_pid, alive=True), "--once")[0] == 0
 
@@ -192,6 +195,7 @@ def test_slow_steps_are_given_more_time(make_run, watch):
     assert watch(make_run("b", age=2001, **slow), "--once")[0] == 1
 
 
+@pytest.mark.program
 def test_a_run_of_another_machine_is_judged_by_its_heartbeat_alone(make_run, watch, dead_pid):
     elsewhere = CONFIG | {"provenance": {"kernel": "not this one"}}
     assert watch(make_run("a", elsewhere, pid=dead_pid), "--once")[0] == 0
@@ -206,6 +210,7 @@ def test_clocks_that_differ(make_run, watch):
     assert "!         the clocks differ: this heartbeat is 90 s in the future" in lines
 
 
+@pytest.mark.program
 def test_a_run_that_ends_while_we_look(make_run, dead_pid, monkeypatch):
     folder = make_run(pid=dead_pid)
 
@@ -316,6 +321,7 @@ def test_several_runs_share_the_screen(make_run, watch, monkeypatch, tmp_path):
     assert len(lines) == 23  # 11 and 11, and an empty one
 
 
+@pytest.mark.program
 def test_many_runs_get_a_line_each(make_run, watch, monkeypatch, tmp_path, dead_pid):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LINES", "6")
@@ -348,6 +354,7 @@ def test_without_a_name_it_takes_what_is_running(make_run, watch, tmp_path, monk
     assert {run["folder"] for run in json_of} == {"runs/system/one", "runs/two"}
 
 
+@pytest.mark.program
 def test_json(make_run, watch, dead_pid):
     folder = make_run(pid=dead_pid, age=5)
     code, lines, _ = watch(folder, "--json")
@@ -362,6 +369,7 @@ def test_json(make_run, watch, dead_pid):
 # ---- As a program ----
 
 
+@pytest.mark.program
 def test_it_starts_without_pytorch(make_run):
     words = ["monitor.py", str(make_run(status="finished")), "--once"]
     code = f"import runpy, sys; sys.argv = {words}; sys.modules['torch'] = None"
@@ -374,6 +382,7 @@ def test_it_starts_without_pytorch(make_run):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.program
 def test_a_reader_that_has_seen_enough(make_run):
     command = f"{sys.executable} {SCRIPT} {make_run(status='finished')} --once | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
@@ -381,6 +390,7 @@ def test_a_reader_that_has_seen_enough(make_run):
     assert len(done.stdout.splitlines()) == 1
 
 
+@pytest.mark.program
 def test_output_that_goes_elsewhere_is_plain_lines_until_the_end(tmp_path):
     """A real run, its end by SIGKILL, and no escape codes."""
     run = Path("run")  # short, so that it fits in its column
@@ -402,6 +412,7 @@ def test_output_that_goes_elsewhere_is_plain_lines_until_the_end(tmp_path):
     assert f"{run}: continue with: python fake_training.py --resume {run}" in rest
 
 
+@pytest.mark.program
 def test_an_interrupted_run(tmp_path):
     run = tmp_path / "run"
     training = subprocess.Popen([sys.executable, FAKE, "--out", run, "--steps", "100000"])

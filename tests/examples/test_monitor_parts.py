@@ -271,6 +271,7 @@ def training(tmp_path):
     process.wait()
 
 
+@pytest.mark.program
 def test_live_view_until_ctrl_c(training):
     terminal = Terminal(training[0])
     begin = terminal.read_until("\x1b[?1049h", "\x1b[?25l", "running", "step")
@@ -287,6 +288,7 @@ def test_live_view_until_ctrl_c(training):
     assert shown.count("\x1b[?1049h") == shown.count("\x1b[?1049l") == 1
 
 
+@pytest.mark.program
 def test_a_new_size_is_used_at_once(training):
     terminal = Terminal(training[0], size=(30, 100))
     assert max(map(len, frame(terminal.read_until("\x1b[J")))) == 100
@@ -309,6 +311,7 @@ def frame(shown):
     return picture.replace("\r", "").split("\n")
 
 
+@pytest.mark.program
 def test_the_end_of_the_run_ends_the_view(training):
     run, process = training
     terminal = Terminal(run, NO_COLOR="1")

@@ -52,6 +52,7 @@ def wait_until_over(run):
         time.sleep(0.05)
 
 
+@pytest.mark.program
 def test_a_training_is_started_stopped_and_continued(start, tmp_path):
     run = tmp_path / "my runs" / "night"
     done = start("my runs/night/", FAKE, *LONG)
@@ -81,6 +82,7 @@ def test_a_training_is_started_stopped_and_continued(start, tmp_path):
     assert (read_run(run).status, read_run(run).step) == ("finished", stopped.step + 20)
 
 
+@pytest.mark.program
 def test_without_nohup_a_closing_terminal_ends_it(tmp_path):
     process = subprocess.Popen([sys.executable, FAKE, "--out", tmp_path / "run", *LONG])
     while read_json(tmp_path / "run" / "heartbeat.json") is None:
@@ -90,6 +92,7 @@ def test_without_nohup_a_closing_terminal_ends_it(tmp_path):
     assert read_run(tmp_path / "run").status == "died"
 
 
+@pytest.mark.program
 def test_an_error_at_the_start_is_shown(start):
     done = start("night", FAKE, "--stepps", "3")
     assert done.returncode == 2
@@ -99,6 +102,7 @@ def test_an_error_at_the_start_is_shown(start):
     assert start("night").stderr.startswith("usage: ")
 
 
+@pytest.mark.program
 def test_shellcheck_has_nothing_to_say():
     shellcheck = Path(sys.executable).parent / "shellcheck"
     subprocess.run([shellcheck, "--shell=bash", LAUNCHER], check=True)

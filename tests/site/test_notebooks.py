@@ -36,6 +36,7 @@ def test_code_cells_are_the_same_in_both_languages(name):
     assert [cell[:2] for cell in cells_of(english)] == [cell[:2] for cell in cells_of(chinese)]
 
 
+@pytest.mark.program
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_notebook_runs_and_prints_what_the_page_shows(name, tmp_path):
     fresh = read_source(pages()[name]["en"])

@@ -33,6 +33,7 @@ def printed(entry, request):
     return run(entry, ROOT)
 
 
+@pytest.mark.program
 @pytest.mark.parametrize("name", ENTRIES)
 def test_command_still_prints_this(name, request):
     missing = set(ENTRIES[name].get("needs", [])) - machine_traits()

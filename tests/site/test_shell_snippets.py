@@ -24,6 +24,7 @@ def test_how_many_files_run():
     assert RUNNABLE
 
 
+@pytest.mark.program
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_shellcheck_has_nothing_to_say(path):
     shellcheck = Path(sys.executable).parent / "shellcheck"
@@ -45,6 +46,7 @@ def run_elsewhere():
     return [entry["command"] for entry in entries if not entry.get("before") and not entry.get("exit_code")]
 
 
+@pytest.mark.program
 @pytest.mark.timeout(660)
 @pytest.mark.parametrize("path", [case(path) for path in RUNNABLE])
 def test_commands_run(path, run_elsewhere):

@@ -332,6 +332,7 @@ for moment, arrange in moments.items():
 """
 
 
+@pytest.mark.program
 def test_a_kill_at_any_moment_of_a_save_leaves_a_whole_checkpoint(tmp_path):
     command = [sys.executable, "-c", KILLED_SAVE, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | ONE_THREAD)

@@ -75,6 +75,7 @@ def test_no_workers(expected):
     assert not torch.equal(images(expected[0]).sort(0).values, images(expected[1]).sort(0).values)
 
 
+@pytest.mark.program
 @pytest.mark.parametrize("workers", [0, 1])
 def test_workers_change_nothing_in_whole_cut_and_resumed_epochs(workers, expected):
     torch.manual_seed(1)
@@ -106,6 +107,7 @@ def test_two_workers_change_nothing(expected):
     assert len({int(number) for batch in first for number in batch["process"]}) == 2
 
 
+@pytest.mark.program
 def test_a_worker_ignores_ctrl_c_and_its_errors_and_death_get_one_line():
     order = epoch_order(8, SEED, 0).tolist()
     loader = EpochLoader(Awkward(), 1, SEED, workers=1, device=CPU)
@@ -129,6 +131,7 @@ def test_other_errors_of_a_data_set_keep_their_traceback():
         next(EpochLoader(Broken(), BATCH_SIZE, SEED, workers=0, device=CPU).batches(0))
 
 
+@pytest.mark.program
 def test_a_script_without_main_guard_fails(capfd):
     with pytest.raises(RuntimeError, match="exited unexpectedly"):
         runpy.run_path(str(ROOT / "snippets" / "no_main_guard.py"), run_name="__main__")
@@ -137,6 +140,7 @@ def test_a_script_without_main_guard_fails(capfd):
     assert shown.out == ""
 
 
+@pytest.mark.program
 def test_a_script_with_main_guard_works(capfd):
     runpy.run_path(str(ROOT / "snippets" / "main_guard.py"), run_name="__main__")
     assert capfd.readouterr().out == "tensor([0, 1, 2, 3])\ntensor([4, 5, 6, 7])\n"

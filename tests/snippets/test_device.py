@@ -91,6 +91,7 @@ def test_command_line(capsys):
     assert exit_with_one_line(main, ["cpu", "mps"]) == 2
 
 
+@pytest.mark.program
 def test_command_line_as_a_module():
     command = [sys.executable, "-m", "snippets.device"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -131,6 +132,7 @@ def test_to_without_assignment_moves_nothing():
     assert images.to(images.device) is images  # already there: no copy
 
 
+@pytest.mark.program
 def test_fallback_variable_does_not_choose_the_device():
     chosen = str(pick_device()[0])
     assert device_mistakes.device_with_fallback("1") == chosen

@@ -39,6 +39,7 @@ def test_a_file_that_cannot_be_opened_is_one_line(capsys, tmp_path):
     assert capsys.readouterr().err == f"error: {missing}: No such file or directory\n"
 
 
+@pytest.mark.program
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has /dev/full")
 def test_a_full_disk_is_one_line(tmp_path):
     code = "from snippets.errors import *; sys.exit(exit_with_one_line(lambda argv: print('x' * 10**6)))"
@@ -60,6 +61,7 @@ def test_a_defect_keeps_its_traceback(error):
         exit_with_one_line(raising(error))
 
 
+@pytest.mark.program
 def test_a_reader_that_has_gone_ends_the_program_quietly(tmp_path):
     """Like `program | head`, whose exit code in a shell would be that of SIGPIPE, too."""
     script = tmp_path / "script.py"

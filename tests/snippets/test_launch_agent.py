@@ -61,6 +61,7 @@ def as_launchd_does(agent, folder):
         ).returncode
 
 
+@pytest.mark.program
 def test_its_command_trains_and_later_has_nothing_to_do(agent, tmp_path):
     assert as_launchd_does(agent, tmp_path) == 0
     assert read_run(tmp_path / "runs/my <first> & night").status == "finished"

@@ -87,6 +87,7 @@ def planned(program, options, indexes, environment):
     return dict(re.findall(r"([a-z]+)-(\d\S*)", printed.partition("Would install")[2]))
 
 
+@pytest.mark.program
 @pytest.mark.parametrize(
     ("program", "options", "torch", "numpy"),
     [
@@ -201,6 +202,7 @@ def history(tmp_path_factory):
     return origin, commits
 
 
+@pytest.mark.program
 @pytest.mark.parametrize(
     ("built", "found", "later"),
     [

@@ -56,6 +56,7 @@ def test_a_folder_that_cannot_be_written(tmp_path):
         RunFolder(tmp_path)
 
 
+@pytest.mark.program
 def test_two_processes_cannot_train_in_one_folder(tmp_path):
     folder = f"from pathlib import Path; folder = Path({str(tmp_path)!r})"
     code = f"{folder}; from snippets.run_folder import RunFolder; RunFolder(folder)"
@@ -121,6 +122,7 @@ def test_a_full_disk_is_one_line_that_says_how_to_go_on(tmp_path):
     assert read_json(tmp_path / "heartbeat.json")["status"] == "failed"
 
 
+@pytest.mark.program
 def test_a_reader_that_goes_away_does_not_end_the_run(tmp_path):
     """As in `train.py | head -1`."""
     code = f"""

@@ -5,6 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.program
+
 ROOT = Path(__file__).resolve().parents[2]
 SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 IGNORED = "import signal; print([n.name for n in {} if signal.getsignal(n) is signal.SIG_IGN])"

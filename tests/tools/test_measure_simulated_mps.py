@@ -44,6 +44,7 @@ class TestMPS(unittest.TestCase):
 """
 
 
+@pytest.mark.program
 def test_outcomes_are_counted_and_a_crash_is_passed_over(tmp_path):
     folder, scratch = tmp_path / "suite", tmp_path / "scratch"
     folder.mkdir()
@@ -69,6 +70,7 @@ def test_outcomes_are_counted_and_a_crash_is_passed_over(tmp_path):
     ]
 
 
+@pytest.mark.program
 def test_tests_that_cannot_run_are_an_error(tmp_path):
     folder, scratch = tmp_path / "suite", tmp_path / "scratch"
     folder.mkdir()

@@ -15,6 +15,8 @@ import torch
 from tools import probe_mps
 from tools.probe_mps import why_unusable
 
+pytestmark = pytest.mark.program
+
 EVERY_OPTIMIZER = Path(__file__).with_name("every_optimizer.py")
 
 

@@ -32,6 +32,7 @@ def repository(plant, tmp_path):
     return tmp_path
 
 
+@pytest.mark.program
 def test_recording_stores_text_files_and_provenance(repository):
     record([], repository)
     text = (repository / "docs/data/recorded/hello.txt").read_text(encoding="utf-8")
@@ -45,6 +46,7 @@ def test_recording_stores_text_files_and_provenance(repository):
     assert json.loads(kept) == {"loss": 1}  # of this run, not of the old one
 
 
+@pytest.mark.program
 def test_what_runs_before_is_not_recorded(repository):
     """The second command finds what the first one left; a first one that fails is an error."""
     first = ["python", "examples/hello.py"]
@@ -54,6 +56,7 @@ def test_what_runs_before_is_not_recorded(repository):
         run(ENTRY | {"before": [["python", "examples/fails.py"]]}, repository)
 
 
+@pytest.mark.program
 def test_an_expected_failure_is_recorded(repository):
     failing = {"command": ["python", "examples/fails.py"], "exit_code": 1}
     assert run(ENTRY | failing, repository) == "half\n"
@@ -61,6 +64,7 @@ def test_an_expected_failure_is_recorded(repository):
         run(ENTRY | {"exit_code": 1}, repository)
 
 
+@pytest.mark.program
 def test_the_simulated_device_has_a_python_of_its_own_and_reports_on_stderr(repository, monkeypatch):
     """Here another program of that name says which of its streams are kept."""
     programs = repository / "other" / "bin"
@@ -75,12 +79,14 @@ def test_the_simulated_device_has_a_python_of_its_own_and_reports_on_stderr(repo
     assert "simulated-mps" not in record_output.machine_traits()
 
 
+@pytest.mark.program
 def test_commands_write_nothing_into_the_repository(repository):
     before = sorted(repository.rglob("*"))
     run(ENTRY, repository)
     assert sorted(path for path in repository.rglob("*") if "__pycache__" not in path.parts) == before
 
 
+@pytest.mark.program
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tools import lint, run_tests
+from tools import executed_record, lint, run_tests
+from tools.executed_lines import Report
 from tools.lint import Check
 from tools.run_tests import Stage, read_junit, run_pytest, summary
 
@@ -26,6 +27,7 @@ TESTS = {
 }
 
 
+@pytest.mark.program
 @pytest.mark.parametrize(
     ("kind", "passed", "failed", "skipped"),
     [
@@ -47,6 +49,7 @@ def test_a_stage_counts_what_pytest_did(tmp_path, kind, passed, failed, skipped)
     assert (stage.passed, len(stage.failed), len(stage.skipped)) == (passed, failed, skipped)
 
 
+@pytest.mark.program
 def test_an_old_report_is_not_read_again(tmp_path):
     report = tmp_path / run_tests.RUN_FOLDER / "tests.xml"
     report.parent.mkdir(parents=True)
@@ -81,6 +84,75 @@ def test_the_exit_code_is_zero_only_when_no_stage_failed(monkeypatch, capsys, fa
     assert capsys.readouterr().out.splitlines()[-1] == f"4 passed, {exit_code} failed, 0 skipped"
 
 
+@pytest.fixture
+def commands(monkeypatch):
+    """Return the commands that stages would run; each passes a test."""
+    called = []
+
+    def note(name, command, *_):
+        called.append(command)
+        return Stage(name, 1)
+
+    monkeypatch.setattr(run_tests, "run_pytest", note)
+    monkeypatch.setattr(run_tests, "begin", lambda *_: None)
+    monkeypatch.setattr(run_tests, "this_machine", lambda: ("cpu", {}))
+    monkeypatch.setattr(run_tests.platform, "system", lambda: "Linux")
+    return called
+
+
+@pytest.mark.parametrize("failed", [[], ["x"]])
+def test_named_tests_run_where_they_belong_and_what_passed_is_noted(monkeypatch, capsys, commands, failed):
+    report, noted = Report(never_ran={"b.py:two": [7, 8]}), []
+    monkeypatch.setattr(run_tests, "measure", lambda root: report)
+    monkeypatch.setattr(
+        executed_record, "update", lambda *given, complete: noted.append(complete) or ["a.py:one"]
+    )
+    monkeypatch.setattr(executed_record, "out_of_date", lambda root: ["b.py:two"])
+    if failed:
+        monkeypatch.setattr(run_tests, "run_main", lambda *_: Stage("tests", 1, failed))
+    assert run_tests.run_some(["tests/snippets/test_a.py", "tests/on_simulated_mps/test_b.py"]) == len(failed)
+    assert commands[-1][0] == str(run_tests.SIMULATED_PYTHON)
+    assert commands[-1][-1] == "tests/on_simulated_mps/test_b.py"
+    assert noted == ([] if failed else [False])
+    if not failed:
+        assert commands[0][-1] == "tests/snippets/test_a.py"
+        out = capsys.readouterr().out
+        assert "noted that a.py:one ran; commit both together" in out
+        assert "nothing noted of b.py:two: these tests did not run line 7, 8" in out
+
+
+def test_the_quick_check_is_linters_and_what_starts_no_program(monkeypatch, commands):
+    monkeypatch.setattr(run_tests, "run_lint", lambda: Stage("lint", 1))
+    assert run_tests.run_check() == 0
+    (command,) = commands
+    assert (
+        command[command.index("-m", 2) + 1 :][0] == "not program and not browser and not long and not proof"
+    )
+    monkeypatch.setattr(run_tests, "run_lint", lambda: Stage("lint", 0, ["ruff"]))
+    assert run_tests.run_check() == 1
+
+
+MARKED = (
+    "import subprocess, sys\nimport pytest\n{0}def test_a(): subprocess.run([sys.executable, '-c', ''])\n"
+)
+
+
+@pytest.mark.program
+@pytest.mark.parametrize(
+    ("mark", "outcome"), [("", "1 passed, 1 error"), ("@pytest.mark.program\n", "1 passed")]
+)
+def test_a_test_that_starts_a_program_has_to_say_so(tmp_path, mark, outcome):
+    """Otherwise it would slip into the quick check. The fixture is that of tests/conftest.py."""
+    (tmp_path / "test_planted.py").write_text(MARKED.format(mark), encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.conftest"]
+    done = subprocess.run(
+        [*command, "-W", "ignore", "test_planted.py"],
+        cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert f"\n{outcome} in " in done.stdout, done.stdout
+    assert ("mark this test with @pytest.mark.program" in done.stdout) == (mark == "")
+
+
 def test_two_test_runs_do_not_share_a_folder(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(run_tests, "ROOT", tmp_path)
     monkeypatch.setattr(sys, "argv", ["run_tests.py"])
@@ -89,11 +161,13 @@ def test_two_test_runs_do_not_share_a_folder(monkeypatch, tmp_path, capsys):
     assert "another test run is busy" in capsys.readouterr().err
 
 
+@pytest.mark.program
 def test_unknown_flags_are_errors():
     done = subprocess.run([sys.executable, "-m", "tools.run_tests", "--lon"], cwd=ROOT, capture_output=True)
     assert done.returncode == 2
 
 
+@pytest.mark.program
 @pytest.mark.parametrize(
     ("check", "passed"),
     [
