@@ -45,38 +45,57 @@ def shaken(module: nn.Module, dtype: torch.dtype) -> Iterator[None]:
 
 # --8<-- [end:shaken]
 # --8<-- [start:disagreement]
+ALONG_ITSELF = 0.7  # of its size: rounding never moved a comparable gradient as far in its own direction
+
+
 def disagreement(found: Tensors, expected: Tensors, from_shaken: Tensors, dtype: torch.dtype) -> str | None:
     """Return in words which tensor is farthest beyond what rounding explains, or None.
 
     `from_shaken` is what the network gave inside `shaken`; `dtype` is the coarsest format it computed in.
     Allowed are three times the distance that shaking makes, two roundings, and 1 % of what shaking does to
     all gradients together: some consist of rounding alone, as that of a bias before batch normalization.
+
+    In 16 bits that can be more than the whole gradient. But rounding moves a gradient in all directions, and
+    a wrong factor or sign moves it along itself. So this part of the difference has a limit of its own.
     """
     if found.keys() != expected.keys():
         return f"the {min(found.keys() ^ expected.keys())} exists in only one of the two"
     everywhere = norm_of_gradients({name: from_shaken[name] - expected[name] for name in expected})
     worst, excess = None, 1.0
     for name, tensor in expected.items():
-        error, size = norm(found[name] - tensor), norm(tensor)
-        error = math.inf if math.isnan(error) else error
-        allowed = 3 * norm(from_shaken[name] - tensor) + 2 * coarseness(dtype) * size
-        allowed += 0.01 * everywhere if name != "loss" else 0.0
-        if error > excess * allowed:
-            shares = f"{percent(error, size)} of its size, rounding explains {percent(allowed, size)}"
-            worst, excess = f"the {name} is off by {shares}", error / max(allowed, 1e-30)
+        difference, size, shift = found[name] - tensor, norm(tensor), norm(from_shaken[name] - tensor)
+        allowed = 3 * shift + 2 * coarseness(dtype) * size + (0.01 * everywhere if name != "loss" else 0.0)
+        limits = [(norm(difference), allowed)]
+        if shift < ALONG_ITSELF * size:  # otherwise it is mostly rounding
+            limits.append((abs(product(difference, tensor)) / size, ALONG_ITSELF * size))
+        for error, limit in limits:
+            error = math.inf if math.isnan(error) else error
+            if error > excess * limit:
+                shares = f"{percent(error, size)} of its size, rounding explains {percent(limit, size)}"
+                worst, excess = f"the {name} is off by {shares}", error / max(limit, 1e-30)
     return worst
 
 
-def uncertainty(expected: Tensors, from_shaken: Tensors) -> str:
-    """Return, in per cent of all gradients together, the difference that `disagreement` would not notice."""
+def what_was_compared(expected: Tensors, from_shaken: Tensors) -> str:
+    """Return in words what is the same if nothing disagrees, and what would not show in all gradients."""
+    size = norm_of_gradients(expected)
     shift = norm_of_gradients({name: from_shaken[name] - expected[name] for name in expected})
-    return percent(3 * shift, norm_of_gradients(expected))
+    if shift >= ALONG_ITSELF * size:
+        changed = percent(shift, size)
+        return f"same loss (gradients were not compared: rounding alone changes them by {changed})"
+    blind = percent(min(3 * shift, ALONG_ITSELF * size), size)
+    return f"same values (gradients too large or too small by less than {blind} would not show)"
 
 
 # --8<-- [end:disagreement]
 def norm(tensor: torch.Tensor) -> float:
     """Return the Euclidean norm of all values together."""
     return torch.linalg.vector_norm(tensor.float()).item()
+
+
+def product(one: torch.Tensor, other: torch.Tensor) -> float:
+    """Return the inner product of two tensors of the same shape."""
+    return (one.float() * other.float()).sum().item()
 
 
 def norm_of_gradients(tensors: Tensors) -> float:

@@ -4,7 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from snippets.agreement import all_finite, disagreement, percent, shaken, uncertainty
+from examples.cifar_optimizers.model import ResNet18
+from snippets.agreement import all_finite, disagreement, percent, shaken, what_was_compared
 
 FORMATS = (torch.float32, torch.bfloat16, torch.float16)
 
@@ -102,10 +103,63 @@ def test_the_worst_tensor_is_named():
     assert sentence == "the b is off by 200 % of its size, rounding explains 0.1 %"
 
 
-def test_uncertainty_is_three_times_the_shift_of_all_gradients_together():
+@pytest.mark.parametrize(
+    ("moved", "found", "sentence"),
+    [
+        (0.6, [1.8, 0.0], "the a is off by 80 % of its size, rounding explains 70 %"),
+        (0.6, [0.0, 0.0], "the a is off by 100 % of its size, rounding explains 70 %"),
+        (0.6, [1.6, 0.0], None),
+        (0.6, [1.0, 1.5], None),  # at right angles to the gradient, where rounding leads as well
+        (0.6, [1.0, 2.0], "the a is off by 200 % of its size, rounding explains 180 %"),
+        (0.8, [1.8, 0.0], None),  # a gradient that is mostly rounding
+    ],
+)
+def test_along_itself_a_gradient_may_not_move_as_far_as_in_other_directions(moved, found, sentence):
+    expected = {"loss": torch.tensor(1.0), "a": torch.tensor([1.0, 0.0])}
+    from_shaken = expected | {"a": torch.tensor([1.0, moved])}
+    assert (
+        disagreement(expected | {"a": torch.tensor(found)}, expected, from_shaken, torch.float32) == sentence
+    )
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("factor", [2.0, 0.0, -1.0])
+def test_faults_are_noticed_where_rounding_moves_gradients_by_half(dtype, factor):
+    """A new ResNet in 16 bits. Weights changed by half as much as in `shaken` stand for another rounding."""
+    torch.manual_seed(0)
+    model, images, labels = ResNet18(10, width=8), torch.randn(32, 3, 16, 16), torch.randint(0, 10, (32,))
+    expected, from_shaken = passes(model, dtype, images, labels)
+    assert "less than 70 %" in what_was_compared(expected, from_shaken)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.mul_(1 + 4e-3 * (2 * torch.rand_like(weight) - 1))
+    right, _ = passes(model, dtype, images, labels)
+    assert disagreement(right, expected, from_shaken, dtype) is None
+    wrong = {name: tensor * factor for name, tensor in right.items() if name != "loss"}
+    assert disagreement(right | wrong, expected, from_shaken, dtype) is not None
+    noticed = [
+        disagreement(right | {name: tensor}, expected, from_shaken, dtype) is not None
+        for name, tensor in wrong.items()
+    ]
+    assert len(noticed) == 62
+    assert sum(noticed) >= 0.8 * len(noticed)
+
+
+@pytest.mark.parametrize(
+    ("moved", "sentence"),
+    [
+        (
+            0.1,
+            "same values (gradients too large or too small by less than 6 % would not show)",
+        ),  # 3 × 0.1 of 5
+        (2.0, "same values (gradients too large or too small by less than 70 % would not show)"),
+        (4.0, "same loss (gradients were not compared: rounding alone changes them by 80 %)"),
+    ],
+)
+def test_what_was_compared_is_said(moved, sentence):
     expected = {"loss": torch.tensor(1.0), "a": torch.tensor([3.0, 0.0]), "b": torch.tensor([4.0])}
-    from_shaken = {"loss": torch.tensor(9.0), "a": torch.tensor([3.0, 0.1]), "b": torch.tensor([4.0])}
-    assert uncertainty(expected, from_shaken) == "6 %"  # 3 × 0.1 of 5
+    from_shaken = {"loss": torch.tensor(9.0), "a": torch.tensor([3.0, moved]), "b": torch.tensor([4.0])}
+    assert what_was_compared(expected, from_shaken) == sentence
 
 
 def test_percent():
