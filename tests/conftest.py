@@ -43,6 +43,7 @@ FIXTURES = {
     "browser": {"browser", "served_site"},
     "program": {"run_train", "undisturbed", "default_training"},
 }
+MARKS = ("browser", "long", "program")
 # Programs that take no time to speak of: finding out a commit or the name of a processor.
 QUICK_PROGRAMS = {"git", "grep", "sysctl", "sw_vers"}
 started: list[str] = []  # the other programs that the present test has started
@@ -59,11 +60,15 @@ sys.addaudithook(note_program)
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of a browser, and those that train by way of a fixture, before any is selected."""
+    """Mark the tests of a browser, and those that train by way of a fixture; let the long ones begin.
+
+    With the short ones at the end, two processes end at the same time.
+    """
     for item in items:
         for mark, fixtures in FIXTURES.items():
             if fixtures.intersection(item.fixturenames):
                 item.add_marker(mark)
+    items.sort(key=lambda item: not any(item.get_closest_marker(mark) for mark in MARKS))
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +76,7 @@ def _no_program_without_its_mark(request: pytest.FixtureRequest) -> Iterator[Non
     """Fail a test that starts a program and does not say so: it would end up in `make check`."""
     started.clear()
     yield
-    marked = any(request.node.get_closest_marker(mark) for mark in ("program", "browser", "long"))
+    marked = any(request.node.get_closest_marker(mark) for mark in MARKS)
     on_simulated_mps = "simulated_mps" in str(request.node.path)  # `make check` runs none of these
     if started and not marked and not on_simulated_mps:
         pytest.fail(f"starts {', '.join(started)}: mark this test with @pytest.mark.program")
@@ -151,23 +156,29 @@ def served_site(request: pytest.FixtureRequest) -> Iterator[tuple[Path, str]]:
 
 
 @pytest.fixture(scope="session")
-def default_training(shared_folder: Path) -> tuple[str, Path]:
-    """Train the CIFAR example without any option, as newcomers do; return what it printed and its folder."""
+def default_training(shared_folder: Path) -> Callable[[str], tuple[str, Path]]:
+    """Return a function that gives what a system prints and leaves when it trains without any option.
+
+    Each system is trained once in a test run, in a process of its own, as newcomers do.
+    """
     from tools.working_copy import environment, working_copy
 
-    def train(folder: Path) -> None:
+    def train(system: str, folder: Path) -> None:
         with working_copy(ROOT) as copy:
-            command = ["python", "examples/cifar_optimizers/train.py"]
+            command = ["python", f"examples/{system}/train.py"]
             done = subprocess.run(
                 command, cwd=copy, env=environment(), capture_output=True, text=True, check=False
             )
             assert done.returncode == 0, done.stderr
-            (run,) = (copy / "runs" / "cifar_optimizers").iterdir()
+            (run,) = (copy / "runs" / system).iterdir()
             shutil.copytree(run, folder / "run")
         (folder / "printed.txt").write_text(done.stdout, encoding="utf-8")
 
-    folder = made_once(shared_folder / "default_training", train)
-    return (folder / "printed.txt").read_text(encoding="utf-8"), folder / "run"
+    def trained(system: str) -> tuple[str, Path]:
+        folder = made_once(shared_folder / f"default_{system}", functools.partial(train, system))
+        return (folder / "printed.txt").read_text(encoding="utf-8"), folder / "run"
+
+    return trained
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ _MASKS = (
     (re.compile(r"(?<![\w.])(?:~|\.{1,2})?/[\w./+@~-]+"), "PATH"),
     (re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b"), "HASH"),
     (re.compile(r"(?<![A-Za-z_\d])[-+]?\d+(?:[.,:]\d+)*(?:e[-+]?\d+)?"), "N"),
-    (re.compile(r"\bN (?:ms|s|min|h)\b"), "N time"),
+    (re.compile(r"\bN (?:ms|s|min|h)\b(?: N (?:s|min)\b)?"), "N time"),
     (re.compile(r"\bN (?:k|M|G)i?B\b"), "N bytes"),
     (re.compile(r"[\u2801-\u28ff]+(?:[ \t]+[\u2801-\u28ff]+)*"), "CURVE"),  # Braille patterns
     (re.compile(r"[ \t]+"), " "),

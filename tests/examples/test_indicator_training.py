@@ -2,8 +2,6 @@
 
 import json
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas
@@ -26,17 +24,12 @@ SCRIPT = Path(train.__file__)
 TINY = shlex.split("--device cpu --bars 3000 --stride 8 --batch-size 16 --epochs 3")
 
 
-@pytest.fixture(scope="module")
-def default_run(tmp_path_factory, one_thread):
-    """Run the script as a newcomer does, for half of the epochs."""
-    folder = tmp_path_factory.mktemp("default")
-    command = [sys.executable, str(SCRIPT), "--epochs", "3"]
-    done = subprocess.run(command, cwd=folder, env=one_thread, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout, next((folder / "runs" / SYSTEM).iterdir())
+@pytest.fixture
+def default_run(default_training):
+    """Return what the script printed for a newcomer, and its run folder."""
+    return default_training(SYSTEM)
 
 
-@pytest.mark.program
 def test_the_default_run_learns_what_the_context_announces(default_run):
     _, folder = default_run
     summary = json.loads((folder / "summary.json").read_text())
@@ -47,7 +40,7 @@ def test_the_default_run_learns_what_the_context_announces(default_run):
     assert optimum["best_bce"] < summary["val_bce"] < (optimum["blind_bce"] + optimum["best_bce"]) / 2
     assert 0.75 < summary["val_right"] < optimum["best_accuracy"] + 0.02
     assert 0.85 < summary["val_agreement"] < 1
-    assert summary["steps"] == 3 * 62
+    assert summary["steps"] == 6 * 62
 
 
 def test_the_default_run_says_what_it_does(default_run):
@@ -61,15 +54,15 @@ def test_the_default_run_says_what_it_does(default_run):
     assert "300,000 bars: generated minute bars; volume announces the next 60 bars" in lines[4]
     assert "samples to learn from, the latest 9" in lines[5]
     assert "without context, 0.26" in lines[6] and "right for 90.32% at best" in lines[6]
-    assert "AdamW, lr 0.003 (cosine), weight decay 1e-05, 186 steps of 64 samples, 62 per epoch" in lines[7]
-    table = [line.split() for line in lines[10:13]]
-    assert [row[:2] for row in table] == [["1", "62"], ["2", "124"], ["3", "186"]]
-    assert {len(line) for line in lines[10:13]} == {len(lines[9])}  # the columns do not move
+    assert "AdamW, lr 0.003 (cosine), weight decay 1e-05, 372 steps of 64 samples, 62 per epoch" in lines[7]
+    table = [line.split() for line in lines[10:16]]
+    assert [row[:2] for row in table] == [[str(epoch), str(62 * epoch)] for epoch in range(1, 7)]
+    assert {len(line) for line in lines[10:16]} == {len(lines[9])}  # the columns do not move
     summary = json.loads((folder / "summary.json").read_text())
-    assert lines[13].startswith(f"done       BCE {summary['val_bce']:.4f}, direction right for ")
+    assert lines[16].startswith(f"done       BCE {summary['val_bce']:.4f}, direction right for ")
     optimum = summary["optimum"]
     way = (optimum["blind_bce"] - summary["val_bce"]) / (optimum["blind_bce"] - optimum["best_bce"])
-    assert lines[14].split()[0] == f"{way:.0%}"
+    assert lines[17].split()[0] == f"{way:.0%}"
     assert "\r" not in out  # no progress bar in a file
     assert (folder / "train.log").read_text() == out
 
@@ -83,16 +76,15 @@ def test_the_run_folder_is_complete(default_run):
     assert (folder / "curves.png").read_bytes()[:4] == b"\x89PNG"
     heartbeat = json.loads((folder / "heartbeat.json").read_text())
     assert heartbeat["status"] == "finished"
-    assert heartbeat["step"] == heartbeat["total_steps"] == 186
+    assert heartbeat["step"] == heartbeat["total_steps"] == 372
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
-    assert [line["step"] for line in lines] == sorted({*range(10, 187, 10), 62, 124, 186})
+    assert [line["step"] for line in lines] == sorted({*range(10, 373, 10), *range(62, 373, 62)})
     assert all({"step", "epoch", "loss", "lr", "samples_per_s"} <= line.keys() for line in lines)
     measures = {"train_loss", "train_bce", "val_bce", "val_selected", "val_agreement", "val_right"}
     assert all(measures <= line.keys() for line in lines if line["step"] % 62 == 0)
     assert lines[-1]["lr"] == 0
 
 
-@pytest.mark.program
 def test_the_configuration_says_which_readings_the_network_expects(default_run):
     _, folder = default_run
     config = json.loads((folder / "config.json").read_text())

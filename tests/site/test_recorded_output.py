@@ -14,35 +14,26 @@ from tools.record_output import (
     read_index,
     run,
     text_hash,
-    tidy,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
 ENTRIES = {entry["name"]: entry for entry in read_index(ROOT)}
-DEFAULT_TRAINING = ["python", "examples/cifar_optimizers/train.py"]  # of the fixture default_training
 
 
 def recorded(name):
     return (ROOT / FOLDER / f"{name}.txt").read_text(encoding="utf-8")
 
 
-def printed(entry, request):
-    """Return what an entry's command prints today; the training that other tests need too runs only once."""
-    if entry["command"] == DEFAULT_TRAINING and "before" not in entry:
-        return tidy(request.getfixturevalue("default_training")[0], [ROOT])
-    return run(entry, ROOT)
-
-
-@pytest.mark.program
 @pytest.mark.parametrize("name", ENTRIES)
-def test_command_still_prints_this(name, request):
+def test_command_still_prints_this(name, default_training):
     missing = set(ENTRIES[name].get("needs", [])) - machine_traits()
     if missing:
         pytest.skip(
             f"the recording {name} was made on another kind of machine: needs {', '.join(sorted(missing))}"
         )
     entry = ENTRIES[name]
-    texts = (compared_part(entry, text) for text in (recorded(name), printed(entry, request)))
+    printed = run(entry, ROOT, trained=default_training)
+    texts = (compared_part(entry, text) for text in (recorded(name), printed))
     lines, differences = compare(*texts, entry["compare"])
     assert not differences, "\n" + "\n".join(differences)
     assert lines > 0

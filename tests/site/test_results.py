@@ -168,7 +168,7 @@ def test_one_measured_run_again(default_training):
     data = read("cifar_digits")
     run, seed = data["runs"][0], data["seeds"][0]
     assert (run["options"], seed) == (["--optimizer", "sgd"], 0)
-    again = json.loads((default_training[1] / "summary.json").read_text(encoding="utf-8"))
+    again = json.loads((default_training("cifar_optimizers")[1] / "summary.json").read_text(encoding="utf-8"))
     assert (again["options"]["optimizer"], again["options"]["seed"]) == ("sgd", 0)
     if torch.accelerator.is_available():
         again = train(run["options"], seed)

@@ -10,6 +10,7 @@ from tools.compare_output import compare, mask
     [
         ("epoch 1 | loss 2.30 | 1,021 images/s", "epoch 1 | loss 1.9e-01 |  17 images/s"),
         ("took 3.2 s", "took 2 min"),
+        ("ended 4 s ago", "ended 1 min 33 s ago"),
         ("saved 92 kB", "saved 1.2 MB"),
         (
             "run in runs/cifar_optimizers/2026-11-20_11-10-15",
