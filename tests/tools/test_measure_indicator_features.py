@@ -26,7 +26,7 @@ def test_a_small_measurement_from_end_to_end(stored, capsys):
     assert [row["bars"] for row in entry["rows"]] == [100, 200, 400, 800]
     for row in entry["rows"]:
         for seconds in (row["clock"], row["cpu"]):
-            assert 0 < seconds["low"] <= seconds["median"] <= seconds["high"] < 60
+            assert 0 < seconds["low"] <= seconds["median"] <= seconds["high"]
     assert entry["command"] == "python -m tools.measure_indicator_features --bars 800 --rounds 2"
     assert (entry["indicators"], entry["rounds"], entry["date"]) == (111, 2, date.today())
     assert entry["versions"]["python"] == platform.python_version()
