@@ -55,15 +55,20 @@ def test_notebook_runs_and_prints_what_the_page_shows(name, tmp_path):
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_notebook_is_a_rendered_page(built_site, name, language):
     notebook = read_source(pages()[name][language])
-    folder = built_site / ("zh" if language == "zh" else "") / notebook.metadata["page"].removesuffix(".ipynb")
+    folder = (
+        built_site / ("zh" if language == "zh" else "") / notebook.metadata["page"].removesuffix(".ipynb")
+    )
     html = (folder / "index.html").read_text(encoding="utf-8")
     soup = BeautifulSoup(html, "html.parser")
     code_cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     shown = [block.get_text().strip("\n") for block in soup.select("article .language-python code")]
     assert shown == code_cells
     ids = [heading["id"] for heading in soup.select("article h1, article h2")]
-    assert ids == [cell.id for cell in notebook.cells if cell.cell_type == "markdown" and cell.source.startswith("#")]
+    assert ids == [
+        cell.id for cell in notebook.cells if cell.cell_type == "markdown" and cell.source.startswith("#")
+    ]
     assert soup.select_one('nav.md-nav--secondary a[href="#train"]')
-    assert all(image["alt"] for image in soup.select("article img"))
+    texts = [image["alt"] for image in soup.select("article img")]
+    assert texts == notebook.metadata["figures"] and all(texts)
     assert len(html) < 150_000  # JupyterLab's inlined CSS alone would be 574 kB
     assert (folder / f"{folder.name}.ipynb").exists(), "the notebook can be downloaded"

@@ -157,7 +157,7 @@ def test_every_action_is_pinned_to_a_commit_with_its_version():
 def test_one_action_has_one_version():
     text = "".join(file.read_text(encoding="utf-8") for file in (ROOT / ".github/workflows").glob("*.yml"))
     pins = set(re.findall(r"uses: (\S+)@(\w+)", text))
-    assert len(pins) == len({action for action, _ in pins})
+    assert len(pins) == len({action for action, _ in pins}) >= 5
 
 
 def test_workflows_get_no_permission_that_they_do_not_need():
