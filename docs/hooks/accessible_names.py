@@ -20,12 +20,20 @@ CONTROLS = (
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
-    """Add an `aria-label` to each control. Raises PluginError when the theme has changed."""
+    """Name the controls of a page. Raises PluginError when the theme has changed."""
+    return name_controls(output, page.file.src_uri)
+
+
+def on_post_template(output: str, template_name: str, config: MkDocsConfig) -> str:
+    """Name the controls of the 404 page, which is no page to MkDocs. Raises PluginError, too."""
+    return name_controls(output, template_name) if template_name == "404.html" else output
+
+
+def name_controls(html: str, where: str) -> str:
+    """Add an `aria-label` to each control. Raises PluginError when one is not there exactly once."""
     for pattern, english, chinese in CONTROLS:
         name = chinese if os.environ.get("DOCS_LOCALE") == "zh" else english
-        output, replaced = re.subn(pattern, rf'\g<0> aria-label="{name}"', output)
+        html, replaced = re.subn(pattern, rf'\g<0> aria-label="{name}"', html)
         if replaced != 1:
-            raise PluginError(
-                f"{page.file.src_uri}: found {replaced} times {pattern} in the theme's HTML, not once"
-            )
-    return output
+            raise PluginError(f"{where}: found {replaced} times {pattern} in the theme's HTML, not once")
+    return html

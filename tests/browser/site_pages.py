@@ -1,19 +1,24 @@
-"""The pages that the browser tests visit: derived from the sources, because the site is built later."""
+"""Which pages the browser tests visit: the sources say it, because tests are collected before the build."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from tools.page_code import built_page, pages
 
 
 def page_files(root: Path) -> list[str]:
-    """Return the HTML files that the sources of the project at `root` should give, relative to the site."""
+    """Return the HTML files, relative to the site, that the sources of the project at `root` should give."""
     return sorted(["404.html", *(built_page(page, root, Path()).as_posix() for page in pages(root))])
 
 
-def unvisited(root: Path, site: Path) -> list[str]:
-    """Compare the pages that are visited with the HTML files of the built site; return the differences."""
-    visited = set(page_files(root))
-    built = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
+def address(file: str) -> str:
+    """Return the address of an HTML file as links write it, relative to the site."""
+    return file.removesuffix("index.html")
+
+
+def unvisited(visited: Iterable[str], site: Path) -> list[str]:
+    """Compare the visited HTML files with those of the built site; return the differences."""
+    visited, built = set(visited), {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
     return [
         *(f"{file}: no browser test visits this page" for file in sorted(built - visited)),
         *(

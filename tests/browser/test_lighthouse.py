@@ -1,16 +1,25 @@
 """Lighthouse over pages of each kind. Performance is printed, not asserted: it is a timing."""
 
+from pathlib import Path
+
 import pytest
 
+from tests.browser.site_pages import address, page_files
 from tools.lighthouse import LighthouseMissing, audit, install
 
-PAGES = (
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = (  # one page of each kind
     "",
     "guides/device/",
     "start/which-pytorch/",
     "start/first-run-notebook/",
     "examples/cifar-optimizers/training/",
 )
+
+
+def test_the_sample_is_part_of_the_site():
+    pages = {address(file) for file in page_files(ROOT)}
+    assert {language + path for language in ("", "zh/") for path in SAMPLE} <= pages
 
 
 @pytest.mark.long
@@ -21,7 +30,7 @@ def test_lighthouse_finds_nothing_to_mend(site_url, language, form):
         install()
     except LighthouseMissing as missing:
         pytest.skip(str(missing))
-    reports = [audit(site_url + language + path, form) for path in PAGES]
+    reports = [audit(site_url + language + path, form) for path in SAMPLE]
     for report in reports:
         print(report.line())
     for category in ("accessibility", "best-practices", "seo"):
