@@ -24,7 +24,7 @@ serve: .venv/.site ## read the site, both languages, live: http://127.0.0.1:8000
 
 .PHONY: train
 train: known-system .venv/.examples ## train a network (SYSTEM=cifar_optimizers ARGS="--epochs 2")
-	@$(VENV_PYTHON) examples/$(SYSTEM)/train.py $(ARGS)
+	@$(VENV_PYTHON) examples/systems.py "$(SYSTEM)" $(ARGS)
 
 .PHONY: check-setup
 check-setup: .venv/.examples ## is this machine ready to train, and if not, what to do
@@ -82,9 +82,7 @@ clean: ## remove what was made and say how much disk that was; runs and data sta
 
 .PHONY: known-system
 known-system:
-	@test -f "examples/$(SYSTEM)/train.py" || { \
-	  echo "SYSTEM=$(SYSTEM) is unknown; choose one of:" $$(cd examples && ls -d */train.py | sed 's|/.*||') >&2; \
-	  exit 2; }
+	@python=$$(tools/find_python.sh) && "$$python" examples/systems.py --known "$(SYSTEM)"
 
 .PHONY: named-page
 named-page:

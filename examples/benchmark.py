@@ -18,8 +18,9 @@ try:
     from examples.benchmarking import report
     from examples.benchmarking.child import Job
     from examples.benchmarking.machine import machine
-    from examples.benchmarking.options import Options, check_words, make_parser, module_of, read_options
+    from examples.benchmarking.options import Options, check_words, make_parser, read_options
     from examples.benchmarking.processes import run_in_child, terminate_like_ctrl_c
+    from examples.systems import modules
     from snippets.atomic_write import replace_json
     from snippets.errors import RunError, UsageError, exit_with_one_line
     from snippets.provenance import provenance
@@ -34,7 +35,7 @@ except ModuleNotFoundError as missing:
 
 def check_system_words(options: Options) -> None:
     """Let the system read its own flags once, before any process is started. Raises UsageError."""
-    system = importlib.import_module(module_of(options.system))
+    system = importlib.import_module(modules()[options.system])
     try:
         typed = system.read_command_line(options.words)
     except UsageError as error:
@@ -45,8 +46,9 @@ def check_system_words(options: Options) -> None:
 
 def jobs(options: Options) -> Iterator[Job]:
     """Yield what to measure: all levels at the first sweep point, then at the next."""
+    module = modules()[options.system]
     for batch_size, workers, level in itertools.product(options.batch_sizes, options.workers, options.levels):
-        yield Job(module_of(options.system), options.words, level, options.plan, batch_size, workers)
+        yield Job(module, options.words, level, options.plan, batch_size, workers)
 
 
 def measure(job: Job) -> dict[str, Any]:

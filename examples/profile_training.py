@@ -16,6 +16,7 @@ from typing import Any
 try:
     import torch
 
+    from examples.systems import modules
     from snippets.errors import UsageError, exit_with_one_line
     from snippets.find_waits import WaitFinder
     from snippets.profiling import record_calls, time_parts, time_undisturbed
@@ -29,17 +30,16 @@ except ModuleNotFoundError as missing:
     )
     sys.exit(2)
 
-EXAMPLES = Path(__file__).parent
 WARM_UP, STEPS, RECORDED = 10, 20, 5  # the first steps load libraries, compile kernels and reserve memory
 
 
 def find_program(words: Sequence[str]) -> Program:
     """Return the training program that the first word names. Raises UsageError, with all names."""
-    systems = sorted(path.parent.name for path in EXAMPLES.glob("*/train.py"))
-    if not words or words[0] not in systems:
-        given = f"not {words[0]!r}" if words else "and then the options of its train.py"
-        raise UsageError(f"name a training system first ({', '.join(systems)}), {given}")
-    return importlib.import_module(f"examples.{words[0]}.train").PROGRAM
+    known = modules()
+    if not words or words[0] not in known:
+        given = f"not {words[0]!r}" if words else "and then the options of its program"
+        raise UsageError(f"name a training system first ({', '.join(known)}), {given}")
+    return importlib.import_module(known[words[0]]).PROGRAM
 
 
 def all_batches(task: Task) -> Iterator[Any]:

@@ -7,10 +7,10 @@ from typing import Any
 
 from examples.benchmarking.levels import Level, default_levels, parse_levels
 from examples.benchmarking.steps import Plan
+from examples.systems import modules
 from snippets.command_line import StrictParser, whole_number
 from snippets.errors import UsageError
 
-EXAMPLES = Path(__file__).resolve().parents[1]
 DECIDED = {  # options of the systems that the benchmark sets itself, and what to use instead
     "device": "--levels",
     "precision": "--levels",
@@ -36,16 +36,6 @@ class Options:
     chart: Path | None
 
 
-def systems() -> list[str]:
-    """Return the systems that can be measured: the folders of examples/ with a training script."""
-    return sorted(path.parent.name for path in EXAMPLES.glob("*/train.py"))
-
-
-def module_of(system: str) -> str:
-    """Return the module of a system's training script."""
-    return f"examples.{system}.train"
-
-
 def whole_numbers(text: str, low: int, high: int) -> list[int]:
     """Return the numbers of a list with commas. Raises ArgumentTypeError for others, and for one twice."""
     read = whole_number(low, high)
@@ -59,7 +49,7 @@ def make_parser() -> StrictParser:
         prog="benchmark.py",
         usage="benchmark.py SYSTEM [options of the benchmark] [options of the system]",
         description="Time the training steps of a system on the CPU, on the GPU, in bf16, compiled.",
-        epilog=f"SYSTEM is one of: {', '.join(systems())}. All other flags are those of its train.py.",
+        epilog=f"SYSTEM is one of: {', '.join(modules())}. All other flags are those of its program.",
     )
     add = parser.add_argument
     add("--levels", help="like cpu,mps,mps+bf16,mps+bf16+compile; by default what this machine has")
@@ -79,8 +69,8 @@ def read_options(argv: Sequence[str]) -> Options:
     if not argv or argv[0] in ("-h", "--help"):
         parser.parse_args(argv or ["--help"])
     system, *rest = argv
-    if system not in systems():
-        raise UsageError(f"unknown system {system!r}; name one first: {', '.join(systems())}")
+    if system not in modules():
+        raise UsageError(f"unknown system {system!r}; name one first: {', '.join(modules())}")
     own, words = parser.parse_known_args(rest)
     if own.batch_sizes and "--batch-size" in [word.partition("=")[0] for word in words]:
         raise UsageError("--batch-size and --batch-sizes: give one of them")

@@ -22,8 +22,7 @@ IN_PROCESSES = """
 import sys
 from examples import benchmark
 from examples.benchmarking import options
-options.systems = lambda: ["fake_system"]
-options.module_of = benchmark.module_of = lambda name: name
+options.modules = benchmark.modules = lambda: {"fake_system": "fake_system"}
 sys.exit(benchmark.main(sys.argv[1:]))
 """
 
@@ -33,8 +32,8 @@ def run(monkeypatch, capsys, tmp_path):
     """Return a function that runs the benchmark of the fake system, its levels in this process."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(HERE)
-    monkeypatch.setattr(options, "systems", lambda: ["fake_system"])
-    monkeypatch.setattr(benchmark, "module_of", lambda name: name)
+    for module in (options, benchmark):
+        monkeypatch.setattr(module, "modules", lambda: {"fake_system": "fake_system"})
     monkeypatch.setattr(
         benchmark, "run_in_child", lambda job: child.run_job(child.Job.from_json(job.to_json()))
     )

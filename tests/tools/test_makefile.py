@@ -46,7 +46,7 @@ class Project:
         self.bin.mkdir()
         for name in COMMANDS:
             (self.bin / name).symlink_to(shutil.which(name))
-        for name in ("tools", "requirements", "examples/one", "runs/one"):
+        for name in ("tools", "requirements", "examples", "runs/one"):
             (self.root / name).mkdir(parents=True)
         for script in (ROOT / "tools").glob("*.sh"):
             shutil.copy(script, self.root / "tools")
@@ -54,7 +54,6 @@ class Project:
             shutil.copy(ROOT / "requirements" / name, self.root / "requirements")
         for name in ("Makefile", "pyproject.toml"):
             shutil.copy(ROOT / name, self.root)
-        (self.root / "examples/one/train.py").touch()
         (self.root / "runs/one/summary.json").write_text("{}", encoding="utf-8")
 
     def command(self, name: str, text: str) -> Path:
@@ -249,13 +248,18 @@ def test_an_environment_stays_when_no_python_could_replace_it(project):
 
 
 def test_an_unknown_system_is_answered_with_the_known_ones(project):
-    project.python()
+    shutil.copy(ROOT / "examples/systems.py", project.root / "examples")
+    project.real_python("python3", "")
     result = project.run("make", "train", "SYSTEM=two")
     assert result.returncode == 2
-    assert one_line(result) == "SYSTEM=two is unknown; choose one of: one"
-    assert project.calls() == []  # said before five gigabytes are installed
-    assert project.run("make", "train", "SYSTEM=one").returncode == 0
-    assert any(call.startswith("examples/one/train.py") for call in project.calls())
+    assert one_line(result).startswith("error: two is unknown; choose one of: cifar_optimizers, ")
+    assert not (project.root / ".venv").exists()  # said before five gigabytes are installed
+
+
+def test_a_system_is_trained_with_its_arguments(project):
+    project.python()
+    assert project.run("make", "train", "SYSTEM=one", "ARGS=--quick --seed 3").returncode == 0
+    assert project.calls()[-1] == "examples/systems.py one --quick --seed 3"
 
 
 def test_clean_says_how_much_it_removed_and_keeps_runs_and_data(project):

@@ -1,0 +1,178 @@
+"""The training systems of this handbook: the one file that knows them by name.
+
+    python examples/systems.py                                      list systems and programs
+    python examples/systems.py cifar_optimizers --quick             train with its programs, in order
+    python examples/systems.py indicator_transformer/train --quick  with one of them
+    python examples/systems.py --known NAME                         is there such a system or program?
+
+Whatever works with every system reads it: the Makefile, benchmark, profile, monitor, tests and tables of the
+pages. It needs nothing but Python.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).resolve().parent
+Settings = Mapping[str, Any]  # options by their shared names, such as {"max_steps": 3, "compile": True}
+
+
+class UnknownSystem(ValueError):
+    """There is no system or program of this name; the message lists those that there are."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A script that trains, and how it is told to."""
+
+    name: str  # of its file, without .py
+    tiny: Settings  # a training of a few steps with the least of everything, for tests
+    speaks_hydra: bool = False  # `max_steps=3` instead of `--max-steps 3`
+
+    def words(self, settings: Settings) -> list[str]:
+        """Return the words of a command line that set options by their shared names.
+
+        True turns a switch on; a value of None or False is left out.
+        """
+        words = []
+        for name, value in settings.items():
+            if value is None or value is False:
+                continue
+            if self.speaks_hydra:
+                words.append(f"{name}={'true' if value is True else value}")
+            else:
+                words += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
+        return words
+
+
+@dataclass(frozen=True)
+class Case:
+    """A training whose loop is measured (tools/measure_training_loop.py)."""
+
+    name: str
+    settings: Settings
+    epochs: int  # enough for a run to outlast its last checkpoint
+    gpu: bool = False  # on a GPU; otherwise on a CPU
+
+
+@dataclass(frozen=True)
+class System:
+    """A folder of examples/: its programs in the order in which they train, and its pages."""
+
+    name: str
+    programs: tuple[Program, ...]
+    pages: tuple[str, ...]  # below docs/<language>; the guide first
+    cases: tuple[Case, ...] = field(default=())
+    convolutions: bool = False  # the speed tables then say whether a GPU computed them in TF32
+
+    def script(self, program: Program) -> Path:
+        """Return the file of a program."""
+        return FOLDER / self.name / f"{program.name}.py"
+
+
+LARGE_IMAGES = {"data": "synthetic", "image_size": 32, "width": 64, "batch_size": 128}
+SYSTEMS = (
+    System(
+        "cifar_optimizers",
+        programs=(
+            Program(
+                "train",
+                tiny={
+                    "data": "synthetic",
+                    "image_size": 8,
+                    "width": 2,
+                    "data_fraction": 0.1,
+                    "batch_size": 50,
+                    "epochs": 3,
+                },
+            ),
+        ),
+        pages=("examples/cifar-optimizers/index.md", "examples/cifar-optimizers/training.md"),
+        cases=(
+            Case("digits", {}, epochs=10),
+            Case("synthetic", {"data": "synthetic", "image_size": 32}, epochs=10),
+            Case("digits", {}, epochs=300, gpu=True),
+            Case("synthetic", LARGE_IMAGES, epochs=200, gpu=True),
+        ),
+        convolutions=True,
+    ),
+    System(
+        "indicator_transformer",
+        programs=(Program("train", tiny={"bars": 3000, "stride": 8, "batch_size": 16, "epochs": 3}),),
+        pages=("examples/indicator-transformer/index.md", "examples/indicator-transformer/training.md"),
+        cases=(
+            Case("small", {}, epochs=6),
+            Case("small", {}, epochs=60, gpu=True),
+            Case("origin", {"size": "origin", "batch_size": 16, "bars": 60_000}, epochs=60, gpu=True),
+        ),
+    ),
+)
+
+
+def find(name: str) -> tuple[System, tuple[Program, ...]]:
+    """Return what `system` (all of its programs) or `system/program` names. Raises UnknownSystem."""
+    wanted, _, script = name.partition("/")
+    for system in SYSTEMS:
+        programs = tuple(program for program in system.programs if script in ("", program.name))
+        if system.name == wanted and programs and not name.endswith("/"):
+            return system, programs
+    raise UnknownSystem(f"{name} is unknown; choose one of: {', '.join(names())}")
+
+
+def modules() -> dict[str, str]:
+    """Return the module of every program, by `system`, or by `system/program` where there are several."""
+    return {
+        system.name if len(system.programs) == 1 else f"{system.name}/{program.name}": (
+            f"examples.{system.name}.{program.name}"
+        )
+        for system in SYSTEMS
+        for program in system.programs
+    }
+
+
+def names() -> list[str]:
+    """Return what `find` knows: systems, and `system/program` where a system has several."""
+    return sorted({system.name for system in SYSTEMS} | modules().keys())
+
+
+def train(name: str, words: Sequence[str]) -> int:
+    """Train with each program that `name` means, until one fails; return its exit code, or 0.
+
+    A program that is asked to stop finishes its step and saves, so this one waits. Ctrl-C reaches both;
+    SIGTERM is passed on.
+    """
+    system, programs = find(name)
+    for program in programs:
+        process = subprocess.Popen([sys.executable, system.script(program), *words])
+        signal.signal(signal.SIGINT, lambda *_: None)
+        signal.signal(signal.SIGTERM, lambda number, _: process.send_signal(number))  # noqa: B023
+        code = process.wait()
+        if code:
+            return code if code > 0 else 128 - code  # as shells report the end by a signal
+    return 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """List the systems, or train with one; return the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if not words:
+        print("\n".join(names()))
+        return 0
+    try:
+        if words[0] == "--known":
+            find(words[1])
+            return 0
+        return train(words[0], words[1:])
+    except UnknownSystem as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,146 @@
+"""The registry of training systems: complete, true, and able to train with several programs."""
+
+import importlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from examples import systems
+from examples.systems import SYSTEMS, Program, System, UnknownSystem, find, main, modules, names
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = [(system, program) for system in SYSTEMS for program in system.programs]
+NOTE_DOWN = """
+import pathlib, sys, time
+log = pathlib.Path(sys.argv[1])
+log.open("a").write(pathlib.Path(__file__).stem[-1] + " ".join(sys.argv[2:]))
+"""
+
+
+def nav_pages(entries):
+    """Return the pages of a part of the navigation."""
+    if isinstance(entries, str):
+        return [entries]
+    parts = entries.values() if isinstance(entries, dict) else entries
+    return [page for part in parts for page in nav_pages(part)]
+
+
+def test_every_folder_with_a_training_program_is_there():
+    folders = {path.parent.name for path in (ROOT / "examples").glob("*/train*.py")}
+    assert folders
+    assert folders == {system.name for system in SYSTEMS}
+
+
+@pytest.mark.parametrize(("system", "program"), PROGRAMS, ids=modules())
+def test_a_program_can_be_asked_for_a_task(system, program):
+    module = importlib.import_module(modules()[names_of(system, program)])
+    assert module.PROGRAM.system == system.name
+    typed = module.PROGRAM.read_command_line(program.words(program.tiny))
+    assert typed.items() >= program.tiny.items()
+
+
+def names_of(system, program):
+    return system.name if len(system.programs) == 1 else f"{system.name}/{program.name}"
+
+
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
+def test_its_pages_are_there_in_both_languages_and_in_the_navigation(system):
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    in_navigation = nav_pages(yaml.safe_load(text[text.index("\nnav:") :])["nav"])
+    for page in system.pages:
+        assert page in in_navigation
+        for language in ("en", "zh"):
+            assert (ROOT / "docs" / language / page).is_file()
+
+
+def test_shared_names_become_words_of_either_language():
+    settings = {"max_steps": 3, "compile": True, "data": None, "lr": 0.1, "quick": False}
+    assert Program("train", {}).words(settings) == ["--max-steps", "3", "--compile", "--lr", "0.1"]
+    hydra = Program("train", {}, speaks_hydra=True)
+    assert hydra.words(settings) == ["max_steps=3", "compile=true", "lr=0.1"]
+
+
+@pytest.fixture
+def two_programs(tmp_path, monkeypatch):
+    """Register a system with two programs that write their letter and arguments into a file."""
+    system = System("plans", (Program("train_a", {}), Program("train_b", {})), ())
+    monkeypatch.setattr(systems, "SYSTEMS", (*SYSTEMS, system))
+    monkeypatch.setattr(systems, "FOLDER", tmp_path)
+    (tmp_path / "plans").mkdir()
+
+    def write(a="", b=""):
+        for name, end in (("a", a), ("b", b)):
+            (tmp_path / "plans" / f"train_{name}.py").write_text(NOTE_DOWN + end, encoding="utf-8")
+        return tmp_path / "log"
+
+    return write
+
+
+def test_a_system_of_several_programs_names_all_of_them(two_programs):
+    assert find("plans")[1] == find("plans/train_a")[1] + find("plans/train_b")[1]
+    assert modules()["plans/train_b"] == "examples.plans.train_b"
+    assert "plans" in names() and "plans" not in modules()
+
+
+@pytest.mark.parametrize("name", ["", "plan", "plans/", "plans/train", "plans/train_a/x", "/train_a"])
+def test_other_names_are_one_line(two_programs, capsys, name):
+    with pytest.raises(UnknownSystem):
+        find(name)
+    assert main([name]) == main(["--known", name]) == 2
+    assert capsys.readouterr().err.splitlines()[0].endswith("plans, plans/train_a, plans/train_b")
+
+
+@pytest.mark.program
+def test_programs_train_in_order_and_stop_at_the_first_failure(two_programs):
+    log = two_programs()
+    assert main(["plans", str(log), "--quick"]) == 0
+    assert log.read_text() == "a--quickb--quick"
+    assert main(["plans/train_b", str(log)]) == 0
+    assert log.read_text() == "a--quickb--quickb"
+    log = two_programs(a="sys.exit(3)")
+    assert main(["plans", str(log)]) == 3
+    assert log.read_text() == "a--quickb--quickba"
+
+
+STOPPED_POLITELY = """
+import signal
+def stop(number, frame):
+    time.sleep(0.5)  # a step and a checkpoint
+    print(f"saved after {number}", flush=True)
+    sys.exit(128 + number)
+signal.signal(signal.SIGTERM, stop)
+signal.signal(signal.SIGINT, stop)
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.program
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_gives_the_program_time_to_save(two_programs, tmp_path, number):
+    """Ctrl-C reaches all processes of a terminal, SIGTERM only the one that it is sent to."""
+    log = two_programs(a=STOPPED_POLITELY)
+    code = (
+        f"from pathlib import Path; from examples import systems as s; s.FOLDER = Path({str(tmp_path)!r}); "
+        "s.SYSTEMS = (s.System('plans', (s.Program('train_a', {}), s.Program('train_b', {})), ()),); "
+        f"import sys; sys.exit(s.main(['plans', {str(log)!r}]))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.1)
+    if number == signal.SIGINT:
+        os.killpg(process.pid, number)
+    else:
+        process.send_signal(number)
+    out, _ = process.communicate(timeout=30)
+    assert out == f"saved after {int(number)}\n"
+    assert process.returncode == 128 + number
+    assert log.read_text() == "a"
