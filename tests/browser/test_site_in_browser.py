@@ -21,20 +21,21 @@ ENGLISH_WORDS = (
     '"torch.backends.mps"', "accelerator", "Rosetta", "checkpoint",
 )  # fmt: skip
 COMPUTER, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
-# Pages have no sound or film, which axe would wait for. Within a block of code, tokens of one kind have one
-# colour: axe measures the contrast of the first, and not of each of a thousand.
+# In a block of code, tokens of one kind have one colour. The first of each kind stays (axe judges no single
+# characters, so one with more of them); the others become plain text, which saves axe half of its work.
+# Pages have no sound or film, which axe would wait for.
 AXE = """() => {
   for (const block of document.querySelectorAll("pre code")) {
     const seen = new Set()
-    for (const token of block.querySelectorAll("*")) {
+    for (const token of block.querySelectorAll("span")) {
       let kind = ""
       for (let e = token; e !== block; e = e.parentElement)
         kind += `${e.localName} ${e.className} ${e.getAttribute("style")} `
-      if (seen.has(kind)) token.dataset.seen = ""
-      seen.add(kind)
+      if (seen.has(kind) && !token.childElementCount) token.replaceWith(...token.childNodes)
+      else if (token.textContent.trim().length > 1) seen.add(kind)
     }
+    block.normalize()
   }
-  axe.configure({rules: [{id: "color-contrast", selector: ":not([data-seen])"}]})
   return axe.run({resultTypes: ["violations"], preload: false})
 }"""
 
@@ -121,9 +122,10 @@ def complaints(page, url: str, language: str) -> list[str]:
 
 
 def test_a_page_with_every_defect_gets_every_complaint(page, site_url):
-    defects = """<!doctype html><html lang="fr"><title>A</title><script>missing()</script>
+    token = '<span class="n" style="color: #ddd">{}</span>'
+    defects = f"""<!doctype html><html lang="fr"><title>A</title><script>missing()</script>
     <img src="http://127.0.0.1:9/a.png"><div style="width: 1300px">x</div>
-    <pre><code><b>if</b> <i style="color: #ddd">one</i> <i style="color: #ddd">two</i></code></pre></html>"""
+    <pre><code>{token.format("(")} {token.format("one")} {token.format("two")}</code></pre></html>"""
     page.route(f"{site_url}bad/", lambda route: route.fulfill(body=defects, content_type="text/html"))
     found = "\n".join(complaints(page, f"{site_url}bad/", "en"))
     assert "missing is not defined" in found
@@ -132,7 +134,7 @@ def test_a_page_with_every_defect_gets_every_complaint(page, site_url):
     assert "is in another language" in found
     assert "has not exactly one h1" in found
     assert "image-alt: <img" in found
-    assert found.count("color-contrast: <i") == 1
+    assert found.count("color-contrast: <span") == 1  # of equal tokens one
     for width in (1280, 390):
         assert re.search(rf"^is 13\d\d pixels wide on a screen of {width}$", found, re.MULTILINE)
 
