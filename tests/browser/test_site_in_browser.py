@@ -124,12 +124,14 @@ def complaints(page, url: str, language: str) -> list[str]:
 def test_a_page_with_every_defect_gets_every_complaint(page, site_url):
     token = '<span class="n" style="color: #ddd">{}</span>'
     defects = f"""<!doctype html><html lang="fr"><title>A</title><script>missing()</script>
+    <script>addEventListener("load", () => fetch("http://127.0.0.1:9/late"))</script>
     <img src="http://127.0.0.1:9/a.png"><div style="width: 1300px">x</div>
     <pre><code>{token.format("(")} {token.format("one")} {token.format("two")}</code></pre></html>"""
     page.route(f"{site_url}bad/", lambda route: route.fulfill(body=defects, content_type="text/html"))
     found = "\n".join(complaints(page, f"{site_url}bad/", "en"))
     assert "missing is not defined" in found
     assert "failed: http://127.0.0.1:9/a.png" in found
+    assert "failed: http://127.0.0.1:9/late" in found
     assert re.search(r"^loads from .*\b127\.0\.0\.1:9$", found, re.MULTILINE)
     assert "is in another language" in found
     assert "has not exactly one h1" in found
