@@ -28,6 +28,7 @@ from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
 MARKER = re.compile(r"^<!-- table: ([\w-]+) -->$", re.MULTILINE)
+LIKE_A_MARKER = re.compile(r"<!--\s*table\b.*?-->", re.DOTALL)  # readers would see nothing in its place
 
 TABLES = {
     "checkpoint-cost": checkpoint_cost.render,
@@ -65,7 +66,7 @@ def render(name: str, language: str) -> str:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Put the tables in. Raises PluginError for an unknown name, and whatever a renderer raises.
+    """Put the tables in. Raises PluginError for a wrong marker or name, and whatever a renderer raises.
 
     Both end the build. The second means a defect in the renderer or its data, so its traceback is kept.
     """
@@ -81,4 +82,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             error.add_note(f"{where}: the table {name!r} could not be rendered")
             raise
 
-    return MARKER.sub(replace, markdown)
+    markdown = MARKER.sub(replace, markdown)
+    if wrong := LIKE_A_MARKER.search(markdown):
+        raise PluginError(f"{where}: {wrong[0]!r}: write `<!-- table: NAME -->`, alone on its line")
+    return markdown

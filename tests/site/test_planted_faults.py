@@ -127,6 +127,7 @@ def refusal(site: Path, capsys: pytest.CaptureFixture[str]) -> Callable[[], str]
     return attempt
 
 
+@pytest.mark.program
 def test_a_site_without_a_fault_passes_every_check(site, capsys):
     built = site.parent / "built"
     build(built, root=site)
@@ -142,6 +143,7 @@ def test_a_site_without_a_fault_passes_every_check(site, capsys):
 # ---- The site works ----
 
 
+@pytest.mark.program
 def test_every_link_leads_to_a_page_and_a_section(site, refusal):
     add(site, "guides/device.md", "[a](nothing.md) [b](#nothing) [c](../index.md#nothing)")
     printed = refusal()
@@ -149,22 +151,34 @@ def test_every_link_leads_to_a_page_and_a_section(site, refusal):
         assert f"Doc file 'en/guides/device.md' contains a link '{link}'" in printed
 
 
+@pytest.mark.program
 def test_every_picture_is_there_in_both_languages(site, refusal):
     (site / "docs/assets/images/curve.en.svg").write_text("<svg/>", encoding="utf-8")
     add(site, "index.md", "![](assets/images/curve.{}.svg)")
     assert "Doc file 'zh/index.md' contains a link 'assets/images/curve.zh.svg'" in refusal()
 
 
+@pytest.mark.program
 def test_a_menu_leads_to_every_page(site, refusal):
     edit(site, "../mkdocs.yml", "  - Guides:\n      - Choosing the device: guides/device.md\n", "")
     assert 'not included in the "nav" configuration:\n  - en/guides/device.md' in refusal()
 
 
-def test_every_table_marker_names_a_table(site, refusal):
-    add(site, "guides/device.md", "<!-- table: nothing -->")
-    assert "en/guides/device.md: there is no table named 'nothing'" in refusal()
+@pytest.mark.program
+@pytest.mark.parametrize(
+    ("marker", "wrong"),
+    [
+        ("<!-- table: nothing -->", "there is no table named 'nothing'"),
+        ("<!-- table:glossary -->", "'<!-- table:glossary -->': write `<!-- table: NAME -->`"),
+        ("See <!-- table: glossary -->", "'<!-- table: glossary -->': write `<!-- table: NAME -->`"),
+    ],
+)
+def test_every_table_marker_becomes_a_table(site, refusal, marker, wrong):
+    add(site, "guides/device.md", marker)
+    assert f"en/guides/device.md: {wrong}" in refusal()
 
 
+@pytest.mark.program
 def test_no_page_loads_anything_from_another_host(site, refusal):
     elements = """\
 <img src="https://image.example/a.png" alt="">
@@ -243,6 +257,7 @@ def real_site() -> Iterator[Path]:
         yield copy
 
 
+@pytest.mark.program
 def test_the_real_site_is_refused_for_a_link_that_leads_nowhere(real_site, tmp_path, capsys):
     with pytest.raises(BuildFailed, match="the en site"):
         build(tmp_path / "built", root=real_site)
