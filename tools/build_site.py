@@ -22,7 +22,7 @@ LANGUAGES = {"en": "", "zh": "zh/"}  # locale: folder. English first: its build 
 
 
 class BuildFailed(RuntimeError):
-    """A language did not build; MkDocs has printed why."""
+    """The site did not build; the messages before say why."""
 
 
 def build(site_dir: Path, strict: bool = True, site_url: str | None = None, root: Path = ROOT) -> None:
