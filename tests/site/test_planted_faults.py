@@ -44,7 +44,7 @@ description: The home page.
 
 It has 3 pages. Begin with [the device](guides/device.md), or with [its code](guides/device.md#code).
 
-<!-- table: checkpoint-cost -->
+<!-- table: glossary -->
 """,
     "zh/index.md": """---
 description: 首页。
@@ -53,7 +53,7 @@ description: 首页。
 
 手册有 3 页。请从[选择设备](guides/device.md)或者[设备的代码](guides/device.md#code)读起。
 
-<!-- table: checkpoint-cost -->
+<!-- table: glossary -->
 """,
     "en/guides/device.md": f"""---
 description: The device.
