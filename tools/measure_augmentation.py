@@ -5,23 +5,17 @@
 Both make a batch as the network wants it, on the device, from random 32×32 images: the example's
 augmentation.py from images that all lie on the device; torchvision's usual pipeline from PIL images, in one
 process, as a worker does it. Their calls take turns, and the ratio is taken within each pair.
-docs/data/results/augmentation.yaml has an entry per kind of device. This tool fills it in, or adds it; the
-name of the machine there may be changed by hand, and stays.
+docs/data/results/augmentation.yaml has an entry for each machine and kind of device, which this tool writes.
 """
 
 from __future__ import annotations
 
-import datetime
-import platform
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import torch
-import yaml
 from torchvision import transforms
 
 from examples.cifar_optimizers.augmentation import network_input
@@ -30,7 +24,7 @@ from snippets.command_line import StrictParser, whole_number
 from snippets.device import pick_device
 from snippets.errors import exit_with_one_line
 from snippets.timing import Comparison, Spread, compare
-from tools.coverage_data import this_machine
+from tools.result_entries import origin, store
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "docs" / "data" / "results" / "augmentation.yaml"
@@ -40,7 +34,7 @@ MEAN, STD = (0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)  # of CIFAR-10
 COMMAND = "python -m tools.measure_augmentation"
 
 _HEADER = """\
-# By hand: how the machines are called. tools/measure_augmentation.py writes the rest: seconds per batch of
+# By hand: shared and busy. tools/measure_augmentation.py writes the rest: seconds per batch of
 # 32×32 images, and the ratios image by image / whole batch of calls that followed each other.
 """
 
@@ -98,31 +92,6 @@ def as_numbers(found: Spread) -> dict[str, float]:
     return {name: float(f"{getattr(found, name):.4g}") for name in ("median", "low", "high")}
 
 
-def fill_in(entry: dict[str, Any], found: Comparison, batch_size: int, command: str) -> None:
-    """Write what was found, and how, into `entry`."""
-    _, versions = this_machine()
-    entry |= {
-        "threads": torch.get_num_threads(),
-        "versions": versions | {"pillow": version("pillow")},
-        "date": datetime.date.today(),
-        "command": command,
-        "batch_size": batch_size,
-        "pairs": found.ratio.count,
-        "whole_batch": as_numbers(found.first),
-        "image_by_image": as_numbers(found.second),
-        "ratio": as_numbers(found.ratio),
-    }
-
-
-def machine_name(device: torch.device) -> str:
-    """Return what the system calls the GPU, or the kind of its processor."""
-    if device.type == "cuda":
-        return torch.cuda.get_device_name(device)
-    return (
-        torch.backends.mps.get_name() if device.type == "mps" else f"{platform.system()} {platform.machine()}"
-    )
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure, print, and store what belongs to an entry; return the exit code. Raises UsageError."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -138,14 +107,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{name:<15} {1e3 * part.median:8.3f} ms ({1e3 * part.low:.3f} to {1e3 * part.high:.3f})")
     print(f"{'ratio':<15} {found.ratio.median:8.1f}    ({found.ratio.low:.1f} to {found.ratio.high:.1f})")
 
-    entries = yaml.safe_load(DATA.read_text(encoding="utf-8"))
-    same = [entry for entry in entries if entry["device"] == device.type]
-    if not same:
-        same = [{"machine": dict.fromkeys(("en", "zh"), machine_name(device)), "device": device.type}]
-        entries += same
-    fill_in(same[0], found, options.batch_size, shlex.join([*COMMAND.split(), *words]))
-    text = yaml.safe_dump(entries, sort_keys=False, allow_unicode=True, width=110)
-    DATA.write_text(_HEADER + text, encoding="utf-8")
+    command = shlex.join([*COMMAND.split(), *words])
+    entry = {"device": device.type, **origin(command, ("torch", "torchvision", "pillow"))} | {
+        "batch_size": options.batch_size,
+        "pairs": found.ratio.count,
+        "whole_batch": as_numbers(found.first),
+        "image_by_image": as_numbers(found.second),
+        "ratio": as_numbers(found.ratio),
+    }
+    store(entry, DATA, _HEADER)
     return 0
 
 

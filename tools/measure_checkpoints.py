@@ -3,27 +3,25 @@
     python -m tools.measure_checkpoints --device cuda
 
 The checkpoint is as the CIFAR example writes it with SGD and momentum. Saving includes the copy from the
-device and waiting until the disk has the data, and previous.pt is kept. By hand, checkpoint_cost.yaml in
-docs/data/results/ says which machines there are; this tool fills in the rest of the entry for its device.
+device and waiting until the disk has the data, and previous.pt is kept. The entry of this machine and device
+in docs/data/results/checkpoint_cost.yaml is replaced, those of others stay.
 """
 
 from __future__ import annotations
 
-import datetime
-import platform
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-import torch
 import yaml
 
 from examples.cifar_optimizers.train import prepare
 from snippets.checkpoints import is_whole, load_checkpoint, save_checkpoint
 from snippets.command_line import StrictParser
-from snippets.errors import UsageError, exit_with_one_line
+from snippets.errors import exit_with_one_line
 from snippets.timing import measure, spread
+from tools.result_entries import origin, store
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "docs" / "data" / "results" / "checkpoint_cost.yaml"
@@ -31,8 +29,8 @@ OPTIONS = {"data": "synthetic", "data_fraction": 0.02, "image_size": 32, "width"
 REPEATS = 15
 
 _HEADER = """\
-# By hand: machine and device. tools/measure_checkpoints.py writes the rest: bytes, and seconds, the median
-# with the 10 % and 90 % quantiles of {repeats} readings.
+# Measured by tools/measure_checkpoints.py: bytes, and seconds, the median with the 10 % and 90 % quantiles of
+# {repeats} readings.
 """
 
 
@@ -41,10 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = StrictParser(prog="measure_checkpoints", description=__doc__)
     parser.add_argument("--device", choices=("cpu", "cuda", "mps"), default="cpu")
     name = parser.parse_args(argv).device
-    rows = yaml.safe_load(DATA.read_text(encoding="utf-8"))
-    row = next((row for row in rows if row["device"] == name), None)
-    if row is None:
-        raise UsageError(f"{DATA.name} has no entry for the device {name!r}; add its machine by hand")
+    entry = {"device": name, **origin(f"python -m tools.measure_checkpoints --device {name}")}
     task = prepare(OPTIONS | {"device": name})
     task.learn(next(task.batches(0, 0)))  # the momentum exists from the first step on
     with tempfile.TemporaryDirectory() as folder:
@@ -56,14 +51,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         }
         for what, call in work.items():
             found = spread(measure(call, task.state.device, warm_up=3, repeats=REPEATS))
-            row[what] = {key: float(f"{getattr(found, key):.3g}") for key in ("median", "low", "high")}
-        row["bytes"] = path.stat().st_size
-    row["versions"] = {"torch": str(torch.__version__), "python": platform.python_version()}
-    row["date"] = datetime.date.today()
-    row["command"] = f"python -m tools.measure_checkpoints --device {name}"
-    text = yaml.safe_dump(rows, sort_keys=False, allow_unicode=True, width=110)
-    DATA.write_text(_HEADER.format(repeats=REPEATS) + text, encoding="utf-8")
-    print(text)
+            entry[what] = {key: float(f"{getattr(found, key):.3g}") for key in ("median", "low", "high")}
+        entry["bytes"] = path.stat().st_size
+    store(entry, DATA, _HEADER.format(repeats=REPEATS))
+    print(yaml.safe_dump(entry, sort_keys=False))
     return 0
 
 

@@ -10,7 +10,6 @@ keeps the runs of the grid, so that the same command can go on after it was stop
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from typing import Any
 
 import yaml
 
-from tools.coverage_data import this_machine
+from tools.result_entries import origin
 from tools.working_copy import environment
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,7 +38,7 @@ sys.exit(train.main(sys.argv[1:]))
 """
 
 _HEADER = """\
-# By hand: machine, seeds, names and options of the runs. tools/measure_cifar_digits.py writes the rest.
+# By hand: shared, seeds, names and options of the runs. tools/measure_cifar_digits.py writes the rest.
 """
 
 
@@ -93,10 +92,7 @@ def main() -> int:
     content = yaml.safe_load(DATA.read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory(prefix="mps-handbook-") as temporary:
         measure(content, (folder or Path(temporary) / "grid").resolve())
-    _, versions = this_machine()
-    content["versions"] = {name: versions[name] for name in ("torch", "python")}
-    content["date"] = datetime.date.today()
-    content["command"] = COMMAND
+    content |= origin(COMMAND, before=content)
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110)
     DATA.write_text(_HEADER + text, encoding="utf-8")
     return 0

@@ -5,22 +5,18 @@
 The bars are a random walk. Every round computes each length once, so that whatever else the machine does
 meets all of them. Seconds are those on the clock, and those that the CPU spent in this program: neither in
 others nor in the system, which hands out memory. docs/data/results/indicator_features.yaml gets them, and the
-exponent of a power law fitted to the CPU's: 1 is work in proportion to the number of bars. The name of the
-machine there is written by hand, and stays.
+exponent of a power law fitted to the CPU's: 1 is work in proportion to the number of bars.
 """
 
 from __future__ import annotations
 
-import datetime
 import math
-import platform
 import resource
 import shlex
 import statistics
 import sys
 import time
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +29,7 @@ from examples.indicator_transformer.indicators import INDICATORS, compute_indica
 from snippets.command_line import StrictParser, whole_number
 from snippets.errors import exit_with_one_line
 from snippets.timing import spread
+from tools.result_entries import origin
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "docs" / "data" / "results" / "indicator_features.yaml"
@@ -42,7 +39,7 @@ PARTS = (8, 4, 2, 1)  # a year is divided by these
 TICK = 1e-3  # seconds: some systems count user time in steps of about this size
 
 _HEADER = """\
-# By hand: how the machine is called. tools/measure_indicator_features.py writes the rest: seconds on the
+# By hand: shared and busy. tools/measure_indicator_features.py writes the rest: seconds on the
 # clock, and of the CPU in the program itself (user time), for all indicators and context features of one
 # symbol, the median with the 10 % and 90 % quantiles; exponent: of a power law fitted to the CPU's medians.
 """
@@ -115,14 +112,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(words)
     rows = measure([options.bars // part for part in PARTS], options.rounds)
     exponent = fitted_exponent([row["bars"] for row in rows], [row["cpu"]["median"] for row in rows])
-    here = f"{platform.system()} {platform.machine()}"
     before = yaml.safe_load(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
     entry = {
-        "machine": before.get("machine", {"en": here, "zh": here}),
-        "versions": {"python": platform.python_version()}
-        | {package: version(package) for package in ("numpy", "pandas", "ta-lib")},
-        "date": datetime.date.today(),
-        "command": shlex.join([*COMMAND.split(), *words]),
+        **origin(shlex.join([*COMMAND.split(), *words]), ("numpy", "pandas", "ta-lib"), before),
         "indicators": len(INDICATORS),
         "rounds": options.rounds,
         "rows": rows,

@@ -6,16 +6,14 @@
 It runs in an environment that can hold the device (.venv-sim). FOLDER holds test_mps.py of a PyTorch release,
 which is not part of this repository. Tests that need Metal are counted apart, and so are those that are known
 to fail on the real device, by the lists of the installed PyTorch (torch.testing._internal.common_mps). A test
-that crashes counts as failed, and the run goes on behind it. docs/data/results/simulated_mps.yaml has the
-machine by hand; this tool writes the rest.
+that crashes counts as failed, and the run goes on behind it. The results are written to
+docs/data/results/simulated_mps.yaml.
 """
 
 from __future__ import annotations
 
 import collections
-import datetime
 import os
-import platform
 import re
 import subprocess
 import sys
@@ -30,6 +28,7 @@ from snippets.command_line import StrictParser
 from snippets.errors import RunError, UsageError, exit_with_one_line
 from snippets.timing import measure, spread
 from tools.pytorch_test_run import MACOS, read_record
+from tools.result_entries import origin
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "docs" / "data" / "results" / "simulated_mps.yaml"
@@ -192,7 +191,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         from simulated_mps import enable
 
         enable()
-        content["speed"] = {"steps": [measure_speed(one) for one in STEPS]} | stamp("--speed")
+        steps = [measure_speed(one) for one in STEPS]
+        where = origin("python -m tools.measure_simulated_mps --speed", before=content["speed"])
+        content["speed"] = {"steps": steps} | where
     elif options.folder is None or not (options.folder / "test_mps.py").is_file():
         raise UsageError(f"{options.folder or 'no folder'}: name a folder with PyTorch's test/test_mps.py")
     else:
@@ -205,7 +206,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "share_passed": round(share(counts), 4),
             "counts": counts,
             "reasons": reasons(results),
-        } | stamp("FOLDER")
+        } | origin("python -m tools.measure_simulated_mps FOLDER", before=content["tests"])
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110)
     DATA.write_text(HEADER + text, encoding="utf-8")
     print(text)
@@ -213,17 +214,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 HEADER = """\
-# By hand: how the machine is called. tools/measure_simulated_mps.py writes the rest.
+# By hand: shared and busy. tools/measure_simulated_mps.py writes the rest.
 """
-
-
-def stamp(arguments: str) -> dict[str, object]:
-    """Return with what, when and how the result was made."""
-    return {
-        "versions": {"torch": str(torch.__version__), "python": platform.python_version()},
-        "date": datetime.date.today(),
-        "command": f"python -m tools.measure_simulated_mps {arguments}",
-    }
 
 
 if __name__ == "__main__":

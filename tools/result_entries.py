@@ -1,10 +1,16 @@
-"""Result files with an entry for each machine that measured: docs/data/results/*.yaml."""
+"""Where a result in docs/data/results/ comes from, and files with an entry for each machine that measured.
+
+Every result has the keys machine, versions, date and command (docs/hooks/origins.py writes them in words).
+"""
 
 from __future__ import annotations
 
 import datetime
+import platform
 import shlex
 import sys
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -12,27 +18,65 @@ import torch
 import yaml
 
 from examples.benchmarking.machine import machine
+from snippets.provenance import provenance
+
+BY_HAND = ("shared", "busy")  # what a person notes about a machine; it stays when the result is replaced
 
 
-def new_entry(module: str, device: torch.device) -> dict[str, Any]:
-    """Return the facts that every entry begins with: device, machine, versions, date and command."""
-    facts = machine()
+def origin(
+    command: str, packages: Iterable[str] = ("torch",), before: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return machine, versions, date and command of a result; what was noted by hand `before` stays."""
+    facts, here = machine(), provenance()
+    noted = (before or {}).get("machine", {})
     return {
-        "device": device.type,
-        "machine": {name: facts[name] for name in ("chip", "cpu_cores", "gpu", "power")},
-        "cpu_threads": torch.get_num_threads(),
-        "versions": {"torch": str(torch.__version__), "python": sys.version.split()[0]},
+        "machine": {
+            "system": here["system"],
+            "chip": facts["chip"],
+            "cpu_cores": facts["cpu_cores"],
+            "cpu_threads": here["cpu_threads"],
+            "gpu": facts["gpu"],
+            "power": facts["power"],
+        }
+        | {name: noted[name] for name in BY_HAND if name in noted},
+        "versions": {
+            # The metadata of some builds do not say for which kind of GPU they are.
+            package: str(torch.__version__) if package == "torch" else version(package)
+            for package in packages
+        }
+        | {"python": platform.python_version()},
         "date": datetime.date.today(),
-        "command": shlex.join(["python", "-m", module, *sys.argv[1:]]),
+        "command": command,
     }
 
 
-def store(entry: dict[str, Any], path: Path, header: str, same: tuple[str, ...]) -> None:
+def new_entry(module: str, device: torch.device) -> dict[str, Any]:
+    """Return what every entry begins with: its device, and where it comes from."""
+    return {"device": device.type} | origin(shlex.join(["python", "-m", module, *sys.argv[1:]]))
+
+
+def store(
+    entry: dict[str, Any], path: Path, header: str, same: tuple[str, ...] = ("device", "machine")
+) -> None:
     """Put `entry` into the file at `path`, which begins with `header`.
 
-    It takes the place of an older entry with equal values under the names in `same`.
+    It takes the place of an older entry with equal values under the names in `same`, and what was noted by
+    hand about its machine.
     """
     entries = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else []
-    kept = [old for old in entries if any(old[name] != entry[name] for name in same)]
+    kept = []
+    for old in entries:
+        if all(_agree(old[name], entry[name]) for name in same):
+            noted = {name: old["machine"][name] for name in BY_HAND if name in old.get("machine", {})}
+            entry = entry | {"machine": entry["machine"] | noted} if noted else entry
+        else:
+            kept.append(old)
     text = yaml.safe_dump([*kept, entry], sort_keys=False, allow_unicode=True, width=110)
     path.write_text(header + text, encoding="utf-8")
+
+
+def _agree(old: Any, new: Any) -> bool:
+    """Return whether two values are equal; of machines, whether nothing that both name differs."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return all(old[name] == new[name] for name in old.keys() & new.keys() - set(BY_HAND))
+    return old == new

@@ -10,7 +10,9 @@ from functools import partial
 
 import benchmark_table
 import checkpoint_cost
+import cifar_tables
 import coverage_table
+import data_loading_tables
 import environment_variables
 import glossary_table
 import indicator_features
@@ -18,8 +20,8 @@ import indicator_speed
 import memory_tables
 import operator_tables
 import published_speeds
-import results_table
 import simulated_mps_tests
+import training_loop_tables
 import version_picker
 import wrong_results
 from mkdocs.config.defaults import MkDocsConfig
@@ -31,33 +33,32 @@ MARKER = re.compile(r"^<!-- table: ([\w-]+) -->$", re.MULTILINE)
 LIKE_A_MARKER = re.compile(r"<!--\s*table\b.*?-->", re.DOTALL)  # readers would see nothing in its place
 
 TABLES = {
-    "checkpoint-cost": checkpoint_cost.render,
     "coverage": coverage_table.render,
     "coverage-scripts": coverage_table.render_scripts,
     "glossary": glossary_table.render,
-    "indicator-batches": indicator_speed.batches,
-    "indicator-features": indicator_features.render,
-    "indicator-sizes": indicator_speed.sizes,
     "releases": version_picker.render_releases,
-    "simulated-mps-speed": simulated_mps_tests.render_speed,
-    "simulated-mps-tests": simulated_mps_tests.render,
     "version-picker": version_picker.render,
     "wrong-results": wrong_results.render,
 }
 
-FAMILIES = (  # many tables from one module each
+RESULTS = (  # what was measured or computed: docs/data/results/
     benchmark_table,
-    environment_variables,
+    checkpoint_cost,
+    cifar_tables,
+    data_loading_tables,
+    indicator_features,
+    indicator_speed,
     memory_tables,
-    operator_tables,
-    published_speeds,
-    results_table,
+    simulated_mps_tests,
+    training_loop_tables,
 )
+FAMILIES = (environment_variables, operator_tables, published_speeds)  # tables whose names are data
 
 
 def renderers() -> dict[str, Callable[[str], str]]:
     """Return what renders each table, by name: a function of the language ("en" or "zh")."""
-    return TABLES | {name: partial(module.render, name) for module in FAMILIES for name in module.names()}
+    families = {name: partial(module.render, name) for module in FAMILIES for name in module.names()}
+    return {name: render for module in RESULTS for name, render in module.TABLES.items()} | TABLES | families
 
 
 def render(name: str, language: str) -> str:

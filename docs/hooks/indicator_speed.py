@@ -1,128 +1,151 @@
 """Tables of the indicator transformer's speed, by size and by batch size, from docs/data/results/."""
 
-import json
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from benchmark_table import device_name, figures
-from results_table import DATA, MISSING, load, table
+from benchmark_files import Benchmark, file_name, stored
+from benchmark_table import obstacles
+from markdown_tables import Column, figures, milliseconds, table_of, written
+from origins import load, origin, sentences
 
-SIZES = {  # name: parameters, batch size
-    "small": (36_130, 64),
-    "origin": (4_894_082, 16),
-    "medium": (38_269_314, 16),
-    "large": (152_558_978, 16),
-}
-FILE = "benchmark_indicator_{size}_h200.json"
+SIZES = {"small": 36_130, "origin": 4_894_082, "medium": 38_269_314, "large": 152_558_978}  # parameters
+SIZE = (
+    Column("Size", "大小", "size", form="`{}`"),
+    Column("Parameters", "参数量", "parameters", written(",")),
+    Column("Batch size", "批大小", "batch_size"),
+)
+BEST = Column("Best speed-up", "最大加速比", "best", lambda ratio: figures(ratio, 2))
+LEVELS = {"cpu": ("CPU, ms", "CPU，ms"), "gpu": ("GPU, ms", "GPU，ms"), "gpu+bf16": ("bf16, ms", "bf16，ms")}
+LEVELS["gpu+bf16+compile"] = ("Compiled too, ms", "再加编译，ms")
 
-TEXT: dict[str, dict[str, Any]] = {
+BATCH_SIZE = Column("Batch size", "批大小", "batch_size")
+WAYS = (
+    Column("fp32, ms", "fp32，ms", "fp32", figures),
+    Column("bf16, ms", "bf16，ms", "bf16", figures),
+    Column("bf16, compiled, ms", "bf16 加编译，ms", "bf16+compile", figures),
+    Column("With CUDA graphs, ms", "再加 CUDA graphs，ms", "bf16+compile+graphs", figures),
+)
+SPEEDS = (
+    Column("Samples per s, fp32", "每秒样本数，fp32", "speed", figures),
+    Column("Samples per s, fastest", "每秒样本数，最快", "fastest", figures),
+)
+TEXT = {
     "en": {
-        "batch_size": "Batch size",
-        "ways": {
-            "fp32": "fp32, ms",
-            "bf16": "bf16, ms",
-            "bf16+compile": "bf16, compiled, ms",
-            "bf16+compile+graphs": "With CUDA graphs, ms",
-        },
-        "speeds": ["Samples per s, fp32", "Samples per s, fastest"],
-        "cpu": "{cores} x86-64 CPU cores",
-        "batches": (
-            "{device}, `--size origin`, milliseconds per step (medians); PyTorch {torch}, Python {python}; "
-            "{date}. Made by `{command}`; quantiles, memory and first steps are in "
-            "`docs/data/results/indicator_batches.yaml`."
-        ),
-        "failed": " A dash: this way failed; the reason is in the same file.",
-        "sizes": ["Size", "Parameters", "Batch size"],
-        "levels_of": {
-            "cpu": "CPU, ms",
-            "cuda": "GPU, ms",
-            "cuda+bf16": "bf16, ms",
-            "cuda+bf16+compile": "Compiled too, ms",
-        },
-        "best": "Best speed-up",
-        "levels": (
-            "{gpu} with {cores} x86-64 CPU cores, milliseconds per step (medians); PyTorch {torch}, "
-            "Python {python}; {date}. Commands and every reading are in `docs/data/results/{files}`."
-        ),
+        "batches": "`{training}`, milliseconds per step (medians).",
+        "rest": "Quantiles, memory and first steps are in `docs/data/results/indicator_batches.yaml`.",
+        "failed": "A dash: this way failed; the reason is in the same file.",
+        "medians": "Milliseconds per step (medians).",
+        "files": "Commands and every reading are in {files}.",
+        "comma": ", ",
     },
     "zh": {
-        "batch_size": "批大小",
-        "ways": {
-            "fp32": "fp32，ms",
-            "bf16": "bf16，ms",
-            "bf16+compile": "bf16 加编译，ms",
-            "bf16+compile+graphs": "再加 CUDA graphs，ms",
-        },
-        "speeds": ["每秒样本数，fp32", "每秒样本数，最快"],
-        "cpu": "{cores} 个 x86-64 CPU 核",
-        "batches": (
-            "{device}，`--size origin`，每步毫秒数（中位数）；PyTorch {torch}，Python {python}；{date}。"
-            "由 `{command}` 生成；分位数、内存、第一步的用时见 `docs/data/results/indicator_batches.yaml`。"
-        ),
+        "batches": "`{training}`，每步毫秒数（中位数）。",
+        "rest": "分位数、内存、第一步的用时见 `docs/data/results/indicator_batches.yaml`。",
         "failed": "横线表示这种方式运行失败，原因记录在同一个文件里。",
-        "sizes": ["大小", "参数量", "批大小"],
-        "levels_of": {
-            "cpu": "CPU，ms",
-            "cuda": "GPU，ms",
-            "cuda+bf16": "bf16，ms",
-            "cuda+bf16+compile": "再加编译，ms",
-        },
-        "best": "最大加速比",
-        "levels": (
-            "{gpu}，{cores} 个 x86-64 CPU 核，每步毫秒数（中位数）；PyTorch {torch}，Python {python}；"
-            "{date}。命令和每次读数都在 `docs/data/results/{files}` 里。"
-        ),
+        "medians": "每步毫秒数（中位数）。",
+        "files": "命令和每次读数都在 {files} 里。",
+        "comma": "、",
     },
 }
 
 
 def batches(language: str) -> str:
     """Return a table for each device, a row for each batch size, with its origin below it."""
-    return "\n".join(batches_on(entry, TEXT[language]) for entry in load("indicator_batches"))
+    return "\n".join(batches_on(entry, language) for entry in load("indicator_batches"))
 
 
-def batches_on(entry: dict[str, Any], text: dict[str, Any]) -> str:
+def batches_on(entry: dict[str, Any], language: str) -> str:
     """Return the table of one device. A way that was not tried gets no column, where it failed a dash."""
-    found = {(row["batch_size"], row["way"]): row for row in entry["rows"]}
-    ways = [way for way in text["ways"] if any(way == asked for _, asked in found)]
-    rows = []
-    for size in dict.fromkeys(size for size, _ in found):
-        measured = {way: found[size, way] for way in ways if "step_ms" in found.get((size, way), {})}
-        speeds = {way: row["samples_per_s"] for way, row in measured.items()}
-        times = [measured[way]["step_ms"] if way in measured else None for way in ways]
-        values = [*times, speeds.get("fp32"), max(speeds.values(), default=None)]
-        rows.append([str(size), *map(cell, values)])
-    head = [text["batch_size"], *(text["ways"][way] for way in ways), *text["speeds"]]
-    facts = {**entry["versions"], "date": entry["date"], "command": entry["command"]}
-    origin = text["batches"].format(device=device_name(entry, text), **facts)
-    if any(MISSING in row for row in rows):
-        origin += text["failed"]
-    return f"{table(head, rows)}\n{origin}\n"
-
-
-def cell(value: float | None) -> str:
-    """Return a number with three digits, or a dash for what was not measured."""
-    return MISSING if value is None else figures(value)
+    text, rows = TEXT[language], {}
+    tried = {row["way"] for row in entry["rows"]}
+    ways = [column for column in WAYS if column.key in tried]
+    for found in entry["rows"]:
+        row = rows.setdefault(found["batch_size"], {"batch_size": found["batch_size"]})
+        if "step_ms" in found:
+            row[found["way"]] = found["step_ms"]
+            row["fastest"] = max(found["samples_per_s"], row.get("fastest", 0))
+            if found["way"] == "fp32":
+                row["speed"] = found["samples_per_s"]
+    failed = any(column.key not in row for row in rows.values() for column in ways)
+    below = sentences(
+        language,
+        text["batches"].format(training=entry["training"]),
+        origin(entry, language),
+        text["rest"],
+        text["failed"] if failed else "",
+    )
+    return f"{table_of([BATCH_SIZE, *ways, *SPEEDS], rows.values(), language)}\n{below}\n"
 
 
 def sizes(language: str) -> str:
-    """Return what each level of the benchmark makes of each size of the network."""
-    text, rows = TEXT[language], []
-    for size, (parameters, batch_size) in SIZES.items():
-        content = json.loads((DATA / FILE.format(size=size)).read_text(encoding="utf-8"))
-        measured = {row["level"]: row for row in content["rows"] if row["status"] == "measured"}
-        levels = [measured.get(level) for level in text["levels_of"]]
-        times = [cell(level and 1e3 * level["median_s"]) for level in levels]
-        # Without a time of the CPU, the speed-ups of the file compare with something else.
-        best = figures(max(row["speed_up"] for row in measured.values()), 2) if "cpu" in measured else MISSING
-        rows.append([f"`{size}`", f"{parameters:,}", str(batch_size), *times, best])
-    facts, source = content["machine"], content["provenance"]
-    origin = text["levels"].format(
-        gpu=facts["gpu"],
-        cores=facts["cpu_cores"],
-        torch=source["torch"],
-        python=source["python"],
-        date=source["started_at"][:10],
-        files=FILE.format(size="*"),
+    """Return what each level of the benchmark makes of each size of the network, a table for each machine."""
+    return "\n".join(sizes_on(found, language) for found in measured_sizes())
+
+
+def measured_sizes() -> list[dict[tuple[str, int], Benchmark]]:
+    """Return for each machine its benchmarks by size and batch size, the smallest network first.
+
+    Raises ValueError when a machine has measured one twice.
+    """
+    places: dict[str, dict[tuple[str, int], Benchmark]] = {}
+    for benchmark in stored():
+        system, given = benchmark.training
+        if system != "indicator_transformer" or given.keys() - {"--size", "--batch-size"}:
+            continue
+        (size,), (batch_size,) = given.get("--size", ["small"]), given.get("--batch-size", [64])
+        found, key = places.setdefault(benchmark.place, {}), (size, int(batch_size))
+        if key in found:
+            raise ValueError(f"{found[key].path} and {benchmark.path}: the same machine and training")
+        found[key] = benchmark
+    order = list(SIZES)
+    return [
+        dict(sorted(found.items(), key=lambda item: (order.index(item[0][0]), item[0][1])))
+        for found in places.values()
+    ]
+
+
+def sizes_on(found: dict[tuple[str, int], Benchmark], language: str) -> str:
+    """Return the table of the sizes that one machine measured."""
+    rows = []
+    for (size, batch_size), benchmark in found.items():
+        measured = {row["level"]: row for row in benchmark.rows if row["status"] == "measured"}
+        row = {"size": size, "parameters": SIZES[size], "batch_size": batch_size}
+        row |= {level: value["median_s"] for level, value in measured.items()}
+        if "cpu" in measured:  # without, the speed-ups of the file compare with something else
+            row["best"] = max(value["speed_up"] for value in measured.values())
+        rows.append(row)
+    levels = dict.fromkeys(row["level"] for benchmark in found.values() for row in benchmark.rows)
+    shown = table_of([*SIZE, *level_columns(levels), BEST], rows, language)
+    return f"{shown}\n{sizes_from(found.values(), language)}\n"
+
+
+def sizes_from(benchmarks: Iterable[Benchmark], language: str) -> str:
+    """Return where the sizes of one machine come from, and what did not run."""
+    text, benchmarks = TEXT[language], list(benchmarks)
+    origins = [benchmark.origin for benchmark in benchmarks]
+    dates = text["comma"].join(sorted({known["date"] for known in origins}))
+    folders = sorted({benchmark.path.parent for benchmark in benchmarks})
+    return sentences(
+        language,
+        text["medians"],
+        origin(origins[0] | {"date": dates, "command": None}, language),
+        *dict.fromkeys(part for benchmark in benchmarks for part in obstacles(benchmark, language)),
+        text["files"].format(files=text["comma"].join(f"`{file_name(folder)}/`" for folder in folders)),
     )
-    head = [*text["sizes"], *text["levels_of"].values(), text["best"]]
-    return f"{table(head, rows)}\n{origin}\n"
+
+
+def level_columns(levels: Iterable[str]) -> list[Column]:
+    """Return a column for each level: with its usual name, or as it is written where that fits several."""
+    gpus = {level.split("+")[0] for level in levels} - {"cpu"}
+    columns = []
+    for level in levels:
+        device, plus, rest = level.partition("+")
+        usual = level if device == "cpu" else f"gpu{plus}{rest}"
+        heads = LEVELS.get(usual) if len(gpus) == 1 or device == "cpu" else None
+        columns.append(Column(*(heads or (f"`{level}`, ms", f"`{level}`，ms")), level, milliseconds))
+    return columns
+
+
+TABLES: dict[str, Callable[[str], str]] = {"indicator-batches": batches, "indicator-sizes": sizes}

@@ -27,9 +27,9 @@ def import_hook() -> Callable[[str], ModuleType]:
 
 
 @pytest.fixture(scope="session")
-def results_table(import_hook: Callable[[str], ModuleType]) -> ModuleType:
-    """Return the hook that renders docs/data/results."""
-    return import_hook("results_table")
+def cifar_tables(import_hook: Callable[[str], ModuleType]) -> ModuleType:
+    """Return the hook that renders the CIFAR example's results."""
+    return import_hook("cifar_tables")
 
 
 @pytest.fixture(scope="session")

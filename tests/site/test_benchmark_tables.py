@@ -12,15 +12,17 @@ from snippets.timing import spread
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "data" / "results"
-FILES = sorted(RESULTS.glob("benchmark_*.json"))
-NAMES = [
-    "benchmark-cifar-digits",
-    "benchmark-cifar-large",
-    "benchmark-indicator-origin",
-    "benchmark-loop-overhead",
-    "benchmark-loop-saving",
-    "benchmark-waiting",
-]
+FILES = sorted((RESULTS / "benchmarks").rglob("*.json"))
+LARGE = "--data synthetic --image-size 32 --width 64 --batch-size 128"
+MAC = {
+    "chip": "Apple M4 Max",
+    "cpu_cores": 16,
+    "memory_gb": 68.7,
+    "gpu": "40 GPU cores",
+    "power": "AC Power",
+    "tf32_convolutions": False,
+    "variables": {},
+}
 
 
 @pytest.fixture(scope="module")
@@ -28,16 +30,27 @@ def tables(import_hook):
     return import_hook("benchmark_table")
 
 
+@pytest.fixture(scope="module")
+def files(import_hook):
+    return import_hook("benchmark_files")
+
+
+@pytest.fixture(scope="module")
+def speed(import_hook):
+    return import_hook("indicator_speed")
+
+
 @pytest.fixture(params=FILES, ids=lambda path: path.stem)
 def content(request):
     return json.loads(request.param.read_text(encoding="utf-8"))
 
 
-def test_every_stored_benchmark_is_shown(tables, import_hook):
-    sizes = import_hook("indicator_speed")
-    in_one_table = {sizes.FILE.format(size=size) for size in sizes.SIZES}
-    assert {path.name for path in FILES} == {*tables.BENCHMARKS.values(), *in_one_table}
-    assert set(NAMES) == {*tables.BENCHMARKS, *tables.OTHERS}
+def test_every_stored_benchmark_is_shown(tables, files, speed):
+    """Whoever adds a result of another training also says in which table it belongs."""
+    shown = {found.path for training in tables.TRAININGS.values() for found in files.of_training(*training)}
+    shown |= {benchmark.path for found in speed.measured_sizes() for benchmark in found.values()}
+    assert shown == set(FILES) and len(FILES) >= 6
+    assert all(path.parent.parent == files.FOLDER for path in FILES), "a folder for each machine"
 
 
 def test_figures_follow_from_the_readings(content):
@@ -56,7 +69,7 @@ def test_figures_follow_from_the_readings(content):
 
 
 def test_a_benchmark_says_where_it_comes_from(content):
-    assert content["machine"]["chip"] and content["machine"]["gpu"]
+    assert content["machine"]["chip"] and content["machine"]["cpu_cores"]
     source = content["provenance"]
     assert source["command"].startswith("python examples/benchmark.py ")
     assert re.fullmatch(r"[0-9a-f]{40}", source["git_commit"])
@@ -87,50 +100,173 @@ def test_checkpoints_cost_what_the_page_says():
     assert len(before_the_last) == 7 and max(before_the_last) < 0.01
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_both_languages_have_the_same_shape_and_figures(tables, name, assert_same_shape_and_figures):
-    assert_same_shape_and_figures(*(tables.render(name, language) for language in ("en", "zh")))
+def test_both_languages_have_the_same_shape_and_figures(
+    tables, speed, import_hook, assert_same_shape_and_figures
+):
+    loop = import_hook("training_loop_tables")
+    shown = tables.TABLES | speed.TABLES | loop.TABLES
+    assert len(shown) == 8
+    for render in shown.values():
+        for english, chinese in zip(*(render(code).split("\n\n") for code in ("en", "zh")), strict=True):
+            if english.startswith("|"):
+                assert_same_shape_and_figures(english, chinese)
 
 
-def test_cells(tables):
-    large = tables.render("benchmark-cifar-large", "en")
+def test_cells(tables, import_hook):
+    large = tables.TABLES["benchmark-cifar-large"]("en")
     assert "| `cuda` | 7.40 | 7.37 to 7.45 | 17,297 | 40.65 | 3.13 | 1,220 | 2.681 |" in large
-    assert "NVIDIA H200 with 16 x86-64 CPU cores, 16 threads; PyTorch 2.11.0" in large
-    assert "| `mps` | not available |" in tables.render("benchmark-cifar-digits", "en")
-    assert "| 等 GPU 算完 | 2.682 | 2.678 到 2.700 | 51.2 |" in tables.render("benchmark-waiting", "zh")
+    assert "NVIDIA H200, 16 x86-64 CPU cores, 16 threads, Linux; PyTorch 2.11.0" in large
+    assert "Float32 convolutions on the GPU computed in TF32" in large
+    assert "TF32" not in tables.TABLES["benchmark-indicator-origin"]("en"), "a system without convolutions"
+    digits = tables.TABLES["benchmark-cifar-digits"]
+    assert "| `mps` | – | – | – | – | – | – | – |" in digits("en")
+    assert " `mps` is not available here: `only Macs have it, and this is Linux`. " in digits("en")
+    assert "`mps` 在这里不可用：`only Macs have it, and this is Linux`。" in digits("zh")
+    waiting = import_hook("training_loop_tables").waiting("zh")
+    assert "| 等 GPU 算完 | 2.682 | 2.678 到 2.700 | 51.2 |" in waiting
 
 
-def test_a_loss_that_was_not_a_number_is_a_dash(tables, monkeypatch, tmp_path):
-    name = "benchmark_cifar_large_h200.json"
-    content = json.loads((RESULTS / name).read_text(encoding="utf-8"))
-    content["rows"][1]["last_loss"] = None
-    (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")
-    monkeypatch.setattr(tables, "DATA", tmp_path)
-    assert "| 1,220 | – |" in tables.levels(name, "en")
+def on_a_mac(content):
+    """Return the result of a made-up Mac: two levels measured, one failed, one that it does not have."""
+    cpu, gpu = content["rows"][0], next(row for row in content["rows"] if row["level"] == "cuda")
+    gpu = gpu | {"level": "mps", "median_s": 0.0125, "low_s": 0.012, "high_s": 0.013, "speed_up": 24.0}
+    missing = {"batch_size": None, "workers": None}
+    failed = missing | {"level": "mps+bf16", "status": "failed", "reason": "out of `memory`"}
+    lacking = missing | {"level": "mps+bf16+compile", "status": "unavailable", "reason": "no compiler"}
+    source = content["provenance"] | {"system": "macOS 26.1 arm64", "cpu_threads": 12, "torch": "2.15.0"}
+    rows = [cpu, gpu, failed, lacking]
+    return content | {"machine": MAC, "provenance": source | {"command": "python mac.py"}, "rows": rows}
+
+
+@pytest.fixture
+def with_a_mac(files, monkeypatch, tmp_path):
+    """Add one file of a Mac for each stored one, in another order of the words, in a copy of the results."""
+    for path in FILES:
+        text = path.read_text(encoding="utf-8")
+        content = on_a_mac(json.loads(text))
+        words = content["words"]
+        pairs = [words[place : place + 2] for place in range(0, len(words), 2)]
+        content["words"] = [word for pair in reversed(pairs) for word in pair]
+        for folder, written in (("server", text), ("a-mac", json.dumps(content))):
+            (tmp_path / folder).mkdir(exist_ok=True)
+            (tmp_path / folder / f"{len(text)}.json").write_text(written, encoding="utf-8")
+    monkeypatch.setattr(files, "FOLDER", tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.01234, "0.0123"), (7.4, "7.40"), (300.8, "301"), (15271.4, "15,271")],
+    "name", ["benchmark-cifar-digits", "benchmark-cifar-large", "benchmark-indicator-origin"]
 )
-def test_three_digits(tables, value, text):
-    assert tables.figures(value) == text
+def test_the_levels_of_a_mac_get_a_table(tables, with_a_mac, name):
+    english, chinese = (tables.TABLES[name](language).split("\n\n") for language in ("en", "zh"))
+    assert len(english) == len(chinese) == 4, "a table and its origin for each machine"
+    for table in (english[0], chinese[0]):
+        lines = table.splitlines()
+        assert [line.split(" | ")[0] for line in lines[2:]] == [
+            "| `cpu`",
+            "| `mps`",
+            "| `mps+bf16`",
+            "| `mps+bf16+compile`",
+        ]
+        assert lines[3].startswith("| `mps` | 12.5 | 12.0 ") and "24.00" in lines[3]
+        assert lines[4:] == [
+            f"| `{level}` | – | – | – | – | – | – | – |" for level in ("mps+bf16", "mps+bf16+compile")
+        ]
+    assert english[1].startswith(
+        "Apple M4 Max, 40 GPU cores, 16 CPU cores, 12 threads, 69 GB of memory, on mains power, macOS 26.1; "
+        "PyTorch 2.15.0"
+    )
+    assert (
+        "`mps+bf16` failed: `out of 'memory'`. `mps+bf16+compile` is not available here: `no compiler`."
+        in (english[1])
+    )
+    assert (
+        "`mps+bf16` 运行失败：`out of 'memory'`。`mps+bf16+compile` 在这里不可用：`no compiler`。"
+        in chinese[1]
+    )
+    assert "TF32" not in english[1] and "/a-mac/" in english[1] and "/server/" in english[3]
+    assert "| `cuda` |" in english[2]
 
 
-def test_the_arithmetic_on_the_page():
+def test_the_sizes_of_a_mac_get_a_table(speed, with_a_mac):
+    mac, origin, server, _ = speed.sizes("en").split("\n\n")
+    assert mac.splitlines()[0] == (
+        "| Size | Parameters | Batch size | CPU, ms | GPU, ms | bf16, ms | Compiled too, ms | Best speed-up |"
+    )
+    assert mac.splitlines()[2] == "| `small` | 36,130 | 64 | 11.8 | 12.5 | – | – | 24 |"
+    assert origin.count("failed: ") == 1 and "benchmarks/a-mac/`" in origin
+    assert "| `large` | 152,558,978 | 16 | 3,204 | 47.8 | 35.3 | 24.5 | 131 |" in server
+    assert "| 大小 | 参数量 | 批大小 | CPU，ms | GPU，ms | bf16，ms | 再加编译，ms |" in speed.sizes("zh")
+
+
+def test_one_machine_may_measure_a_size_only_once(speed, files, with_a_mac):
+    (path, *_) = sorted((files.FOLDER / "a-mac").iterdir())
+    for copy in (files.FOLDER / "a-mac").iterdir():
+        if json.loads(copy.read_text(encoding="utf-8"))["system"] == "indicator_transformer":
+            path = copy
+    (path.parent / "again.json").write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"again\.json: the same machine and training"):
+        speed.sizes("en")
+
+
+def changed(files, monkeypatch, tmp_path, change):
+    """Store the large benchmark alone, its rows changed by a function."""
+    (found,) = files.of_training("cifar_optimizers", LARGE)
+    change(found.content["rows"])
+    (tmp_path / "a.json").write_text(json.dumps(found.content), encoding="utf-8")
+    monkeypatch.setattr(files, "FOLDER", tmp_path)
+
+
+def test_a_loss_that_was_not_a_number_is_a_dash_and_said(tables, files, monkeypatch, tmp_path):
+    changed(files, monkeypatch, tmp_path, lambda rows: rows[1].update(last_loss=None, loss_differs=True))
+    large = tables.TABLES["benchmark-cifar-large"]("en")
+    assert "| 1,220 | – |" in large and "`cuda`: the loss differs from that of the first level." in large
+
+
+def test_a_sweep_is_not_a_table_of_levels(tables, files, monkeypatch, tmp_path):
+    changed(files, monkeypatch, tmp_path, lambda rows: rows.append(rows[1] | {"batch_size": 256}))
+    with pytest.raises(ValueError, match="a level twice"):
+        tables.TABLES["benchmark-cifar-large"]("en")
+
+
+def test_a_training_without_a_result_is_an_error(tables):
+    with pytest.raises(ValueError, match="no result of cifar_optimizers --width 3"):
+        tables.levels("en", "cifar_optimizers", "--width 3")
+
+
+@pytest.mark.parametrize(
+    ("typed", "same"),
+    [
+        ("--size origin --batch-size 16", True),
+        ("--batch-size=16 --size origin", True),
+        ("--size origin --batch-size 32", False),
+        ("--size origin --batch-size 16 --resident", False),
+    ],
+)
+def test_options_are_compared_whatever_their_order(files, typed, same):
+    wanted = files.options(["--size", "origin", "--batch-size", "16"])
+    assert (files.options(typed.split()) == wanted) is same
+
+
+def on_the_gpu_of_the_page(files, words):
+    """Return the rows of the machine that the page speaks of."""
+    found = files.of_training("cifar_optimizers", words)
+    (page,) = [benchmark for benchmark in found if benchmark.content["machine"]["gpu"] == "NVIDIA H200"]
+    return page.rows
+
+
+def test_the_arithmetic_on_the_page(files):
     """The page divides the work of a step by peaks and by measured times."""
     data = yaml.safe_load((RESULTS / "resnet18.yaml").read_text(encoding="utf-8"))
     work = 128 * next(n["training_flop"] for n in data["networks"] if n["id"] == "cifar")
     m2 = next(chip["fp32_tflops"] for chip in data["chips"] if chip["name"] == "M2") * 1e12
-    rows = json.loads((RESULTS / "benchmark_cifar_large_h200.json").read_text(encoding="utf-8"))["rows"]
-    by_level = {row["level"]: row for row in rows}
+    by_level = {row["level"]: row for row in on_the_gpu_of_the_page(files, LARGE)}
     found = [work / 1e9, 1e3 * work / m2]
     found += [work / by_level[level]["median_s"] / 1e12 for level in ("cuda", "cpu")]
     page = (ROOT / "docs" / "en" / "guides" / "benchmarking.md").read_text(encoding="utf-8")
     for value, text in zip(found, ("426 GFLOP", "119 ms", "58 TFLOPS", "1.4 TFLOPS"), strict=True):
         digits = len(text.split()[0].partition(".")[2])
         assert f"{value:.{digits}f}" == text.split()[0] and text in page
-    digits = json.loads((RESULTS / "benchmark_cifar_digits_h200.json").read_text(encoding="utf-8"))["rows"]
+    digits = on_the_gpu_of_the_page(files, "")
     plain, compiled = digits[0], next(row for row in digits if row["level"] == "cpu+compile")
     saved = plain["median_s"] - compiled["median_s"]
     extra = compiled["start_s"] - plain["start_s"]

@@ -26,7 +26,7 @@ def test_the_table_shows_the_measurement(render, language):
         assert cells[1] == f"{median} ms"
         assert low in cells[2]
         assert high in cells[2]
-    for fact in (machine["machine"][language], machine["command"], str(machine["date"]), "89.5 MB"):
+    for fact in (machine["machine"]["gpu"], machine["command"], str(machine["date"]), "89.5 MB"):
         assert fact in lines[-1]
 
 

@@ -18,7 +18,7 @@ def read(name):
 
 def test_augmentation_of_a_whole_batch_is_ten_times_as_fast():
     entries = read("augmentation")
-    assert len({entry["device"] for entry in entries}) == len(entries) >= 1
+    assert entries
     for entry in entries:
         assert entry.keys() >= PROVENANCE
         assert isinstance(entry["date"], date)
@@ -30,8 +30,13 @@ def test_augmentation_of_a_whole_batch_is_ten_times_as_fast():
         assert entry["ratio"]["median"] == pytest.approx(quotient, rel=0.5)  # medians of pairs, not of sides
 
 
-def test_augmentation_table(results_table):
-    (line,) = [line for line in results_table.augmentation("en").splitlines() if line.startswith("| `cpu`")]
+@pytest.fixture
+def tables(import_hook):
+    return import_hook("data_loading_tables")
+
+
+def test_augmentation_table(tables):
+    (line,) = [line for line in tables.augmentation("en").splitlines() if line.startswith("| `cpu`")]
     (cpu,) = [entry for entry in read("augmentation") if entry["device"] == "cpu"]
     numbers = [float(number) for number in re.findall(r"[\d.]+", line)]
     assert numbers[:3] == pytest.approx(
@@ -40,7 +45,7 @@ def test_augmentation_table(results_table):
     assert numbers[6] == pytest.approx(cpu["ratio"]["median"], abs=0.5)
 
 
-def test_what_the_page_concludes_from_the_workers(results_table):
+def test_what_the_page_concludes_from_the_workers(tables):
     data = read("data_loading")["loader_workers"]
     assert data.keys() >= PROVENANCE
     none, one, two = data["rows"]
@@ -48,4 +53,4 @@ def test_what_the_page_concludes_from_the_workers(results_table):
     assert one["samples_per_s"] == pytest.approx(none["samples_per_s"], rel=0.1)  # no faster than none
     assert two["samples_per_s"] == pytest.approx(2 * none["samples_per_s"], rel=0.1)  # twice as fast
     assert two["first_batch"] == pytest.approx(1.5, abs=0.3)  # the start costs one and a half seconds
-    assert "| 2 | 1.51 s | 935 |" in results_table.loader_workers("zh")
+    assert "| 2 | 1.51 s | 935 |" in tables.loader_workers("zh")

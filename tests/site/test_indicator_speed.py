@@ -1,6 +1,5 @@
 """The tables of the indicator transformer's speed show what was measured, and the page says no more."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,11 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "en" / "examples" / "indic
 @pytest.fixture
 def table(import_hook):
     return import_hook("indicator_speed")
+
+
+@pytest.fixture
+def files(import_hook):
+    return import_hook("benchmark_files")
 
 
 @pytest.fixture(scope="module")
@@ -40,17 +44,20 @@ def test_each_device_has_a_table_and_a_way_it_lacks_has_no_column(table, entries
     assert gpu[2] == "| 16 | 13.6 | 17.5 | 17.7 | 7.65 | 1,175 | 2,092 |"
     assert entries["cuda"]["command"] in gpu[-1] and "CUDA graphs" in gpu[0]
     assert cpu[2].startswith("| 16 | 640 |") and "CUDA graphs" not in cpu[0]
-    assert cpu[-1].startswith("2 x86-64 CPU cores") and entries["cpu"]["command"] in cpu[-1]
+    assert "2 x86-64 CPU cores, 2 threads, Linux;" in cpu[-1] and entries["cpu"]["command"] in cpu[-1]
 
 
 def test_sizes_are_those_of_the_networks(table):
-    for size, (parameters, batch_size) in table.SIZES.items():
+    assert list(table.SIZES) == list(SIZES)
+    for size, parameters in table.SIZES.items():
         indicators = SMALL if size == "small" else INDICATORS
         with torch.device("meta"):  # counts without allocating
             network = IndicatorTransformer(len(indicators), len(CONTEXT), SIZES[size])
         assert sum(weight.numel() for weight in network.parameters()) == parameters
-        content = json.loads((DATA.parent / table.FILE.format(size=size)).read_text(encoding="utf-8"))
-        assert {row["samples_per_step"] for row in content["rows"]} == {batch_size}
+    for found in table.measured_sizes():
+        for (_, batch_size), benchmark in found.items():
+            measured = [row for row in benchmark.rows if row["status"] == "measured"]
+            assert {row["samples_per_step"] for row in measured} == {batch_size}
 
 
 def test_sizes(table):
@@ -58,15 +65,6 @@ def test_sizes(table):
     assert lines[2] == "| `small` | 36,130 | 64 | 11.8 | 7.57 | 9.45 | 8.05 | 1.6 |"
     assert lines[5] == "| `large` | 152,558,978 | 16 | 3,204 | 47.8 | 35.3 | 24.5 | 131 |"
     assert "factors from 1.6 to 131" in PAGE.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("name", ["batches", "sizes"])
-def test_languages_agree(table, name, assert_same_shape_and_figures):
-    for english, chinese in zip(
-        *(getattr(table, name)(code).split("\n\n") for code in ("en", "zh")), strict=True
-    ):
-        if english.startswith("|"):
-            assert_same_shape_and_figures(english, chinese)
 
 
 def without(entry, way, size=None, reason=None):
@@ -82,10 +80,9 @@ def without(entry, way, size=None, reason=None):
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_way_that_is_missing_takes_its_heading_along(table, entries, language):
-    text = table.TEXT[language]
-    head, _, first, *_ = table.batches_on(without(entries["cuda"], "bf16"), text).splitlines()
-    headings = [text["ways"][way] for way in ("fp32", "bf16+compile", "bf16+compile+graphs")]
-    assert head == f"| {' | '.join([text['batch_size'], *headings, *text['speeds']])} |"
+    head, _, first, *_ = table.batches_on(without(entries["cuda"], "bf16"), language).splitlines()
+    columns = [table.BATCH_SIZE, *(way for way in table.WAYS if way.key != "bf16"), *table.SPEEDS]
+    assert head == f"| {' | '.join(getattr(column, language) for column in columns)} |"
     assert first == "| 16 | 13.6 | 17.7 | 7.65 | 1,175 | 2,092 |"
 
 
@@ -99,47 +96,44 @@ def test_a_way_that_is_missing_takes_its_heading_along(table, entries, language)
     ],
 )
 def test_a_way_that_failed_is_a_dash(table, entries, way, size, reason, row):
-    lines = table.batches_on(without(entries["cuda"], way, size, reason), table.TEXT["en"]).splitlines()
+    lines = table.batches_on(without(entries["cuda"], way, size, reason), "en").splitlines()
     assert lines[2] == row
     assert lines[-1].endswith(" A dash: this way failed; the reason is in the same file.")
-    assert "A dash" not in table.batches_on(entries["cuda"], table.TEXT["en"])
+    assert "A dash" not in table.batches_on(entries["cuda"], "en")
 
 
 def test_a_batch_size_of_which_every_way_failed_has_a_row(table, entries):
     entry = entries["cuda"]
     for way in WAYS:
         entry = without(entry, way, 16, "out of memory")
-    lines = table.batches_on(entry, table.TEXT["en"]).splitlines()
+    lines = table.batches_on(entry, "en").splitlines()
     assert lines[2] == "| 16 | – | – | – | – | – | – |"
 
 
-def test_a_level_that_is_missing_is_a_dash(table, monkeypatch, tmp_path):
-    for size in table.SIZES:
-        name = table.FILE.format(size=size)
-        content = json.loads((DATA.parent / name).read_text(encoding="utf-8"))
-        cpu, gpu, bf16, compiled = content["rows"]
-        bf16 = {"level": bf16["level"], "status": "unavailable", "reason": "out of memory"}
+def test_a_level_that_is_missing_is_a_dash(table, files):
+    (found,) = table.measured_sizes()
+    for (size, batch_size), benchmark in found.items():
+        cpu, gpu, bf16, compiled = benchmark.rows
+        bf16 = {"level": bf16["level"], "status": "unavailable", "reason": f"no room for {size}"}
         kept = [gpu, bf16, compiled] if size == "large" else [cpu, gpu, bf16]
-        (tmp_path / name).write_text(json.dumps(content | {"rows": kept}), encoding="utf-8")
-    monkeypatch.setattr(table, "DATA", tmp_path)
-    lines = table.sizes("en").splitlines()
+        found[size, batch_size] = files.Benchmark(benchmark.path, benchmark.content | {"rows": kept})
+    lines = table.sizes_on(found, "en").splitlines()
     assert lines[2] == "| `small` | 36,130 | 64 | 11.8 | 7.57 | – | – | 1.6 |"
     assert lines[5] == "| `large` | 152,558,978 | 16 | – | 47.8 | – | 24.5 | – |"
+    assert "`cuda+bf16` is not available here: `no room for large`." in lines[-1]
+
+
+def test_levels_of_any_device_have_a_heading(table):
+    def heads(*levels):
+        return [column.en for column in table.level_columns(levels)]
+
+    assert heads("cpu", "mps", "mps+bf16") == ["CPU, ms", "GPU, ms", "bf16, ms"]
+    assert heads("cpu", "cpu+bf16", "mps+fp16") == ["CPU, ms", "`cpu+bf16`, ms", "`mps+fp16`, ms"]
+    assert heads("cuda", "mps") == ["`cuda`, ms", "`mps`, ms"]
 
 
 def test_the_hook_shows_every_way_that_is_measured(table):
-    for language in ("en", "zh"):
-        assert list(WAYS) == list(table.TEXT[language]["ways"])
-
-
-def test_all_sizes_come_from_one_machine_and_day_as_the_line_below_says(table):
-    where = set()
-    for size in table.SIZES:
-        content = json.loads((DATA.parent / table.FILE.format(size=size)).read_text(encoding="utf-8"))
-        facts, source = content["machine"], content["provenance"]
-        day = source["started_at"][:10]
-        where.add((facts["gpu"], facts["cpu_cores"], source["torch"], source["python"], day))
-    assert len(where) == 1
+    assert list(WAYS) == [column.key for column in table.WAYS]
 
 
 def test_speeds_follow_from_the_times(entries):

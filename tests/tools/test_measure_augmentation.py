@@ -1,6 +1,6 @@
 """The two ways of augmenting that are timed make the same kind of batch, and results go to their machine."""
 
-import platform
+import os
 from datetime import date
 
 import pytest
@@ -31,9 +31,7 @@ FOUND = Comparison(
 def stored(tmp_path, monkeypatch):
     """Return a file with an entry for the CPU alone, which the tool takes for its own."""
     path = tmp_path / "augmentation.yaml"
-    path.write_text(
-        "- machine: {en: a machine, zh: 机器}\n  device: cpu\n- machine: {en: b, zh: b}\n  device: cuda\n"
-    )
+    path.write_text("- machine: {shared: true}\n  device: cpu\n- machine: {gpu: b}\n  device: cuda\n")
     monkeypatch.setattr(measure_augmentation, "DATA", path)
     monkeypatch.setattr(measure_augmentation, "measure", lambda *_: FOUND)
     return path
@@ -67,22 +65,23 @@ def test_both_ways_shift_mirror_and_normalise(way):
 def test_results_go_to_the_entry_of_their_device(stored, capsys):
     assert main(["--batch-size", "64"]) == 0
     assert "12.3" in capsys.readouterr().out
-    mine, other = yaml.safe_load(stored.read_text(encoding="utf-8"))
-    assert other == {"machine": {"en": "b", "zh": "b"}, "device": "cuda"}
-    assert mine["machine"] == {"en": "a machine", "zh": "机器"}
+    other, mine = yaml.safe_load(stored.read_text(encoding="utf-8"))
+    assert other == {"machine": {"gpu": "b"}, "device": "cuda"}
+    assert mine["machine"]["shared"] and mine["machine"]["cpu_cores"] == os.cpu_count()
     assert mine["command"] == "python -m tools.measure_augmentation --batch-size 64"
     assert (mine["batch_size"], mine["pairs"], mine["date"]) == (64, 30, date.today())
     assert mine["image_by_image"] == {"median": 0.01235, "low": 0.01, "high": 0.02}
     assert mine["versions"]["torch"] in torch.__version__
-    assert stored.read_text(encoding="utf-8").startswith("# By hand: how the machines are called.")
+    assert mine["versions"].keys() == {"python", "torch", "torchvision", "pillow"}
+    assert stored.read_text(encoding="utf-8").startswith("# By hand: shared and busy.")
 
 
 def test_a_device_that_has_no_entry_gets_one(stored):
-    stored.write_text("- machine: {en: b, zh: b}\n  device: cuda\n")
+    stored.write_text("- machine: {gpu: b}\n  device: cuda\n")
     assert main([]) == 0
     other, mine = yaml.safe_load(stored.read_text(encoding="utf-8"))
     assert (other["device"], mine["device"]) == ("cuda", "cpu")
-    assert mine["machine"] == {"en": f"{platform.system()} {platform.machine()}", "zh": mine["machine"]["en"]}
+    assert "shared" not in mine["machine"]
     assert mine["ratio"]["median"] == 12
 
 

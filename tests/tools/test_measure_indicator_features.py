@@ -1,5 +1,6 @@
 """Indicators are timed in turns, and the result says how the time grows and where it comes from."""
 
+import os
 import platform
 from datetime import date
 
@@ -31,7 +32,7 @@ def test_a_small_measurement_from_end_to_end(stored, capsys):
     assert (entry["indicators"], entry["rounds"], entry["date"]) == (111, 2, date.today())
     assert entry["versions"]["python"] == platform.python_version()
     assert set(entry["versions"]) == {"python", "numpy", "pandas", "ta-lib"}
-    assert entry["machine"]["en"] == f"{platform.system()} {platform.machine()}"
+    assert entry["machine"]["cpu_cores"] == os.cpu_count() and "shared" not in entry["machine"]
 
 
 def test_the_first_round_does_not_count_and_rounds_take_turns(stored, monkeypatch):
@@ -50,10 +51,11 @@ def test_the_first_round_does_not_count_and_rounds_take_turns(stored, monkeypatc
     assert entry["exponent"] == 1.5
 
 
-def test_the_name_of_the_machine_stays(stored):
-    stored.write_text("machine: {en: mine, zh: 我的}\nrows: []\n", encoding="utf-8")
+def test_what_was_noted_about_the_machine_stays(stored):
+    stored.write_text("machine: {shared: true, busy: true, chip: another}\nrows: []\n", encoding="utf-8")
     assert tool.main(["--bars", "80", "--rounds", "1"]) == 0
-    assert yaml.safe_load(stored.read_text(encoding="utf-8"))["machine"] == {"en": "mine", "zh": "我的"}
+    machine = yaml.safe_load(stored.read_text(encoding="utf-8"))["machine"]
+    assert machine["shared"] and machine["busy"] and machine["chip"] != "another"
 
 
 def test_the_exponent_of_a_power_law():
