@@ -20,12 +20,12 @@ from __future__ import annotations
 import json
 import re
 import sys
-from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
 from bs4 import BeautifulSoup
 
+from tools.markdown_fences import Fence, find_fences, is_include_marker
 from tools.sections import SUFFIXES, Section, all_sections
 
 LANGUAGES = ("en", "zh")
@@ -41,61 +41,10 @@ HIGHLIGHTING = {
     ".txt": {"text"},
 }
 
-_FENCE = re.compile(r"^(?P<prefix>[ \t>]*)(?P<fence>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)$")
-_INCLUDE = re.compile(r'--8<-- "(?P<path>[^":]+)(?::(?P<section>[a-z][a-z0-9_-]*))?"')
 _LINE_RANGE = re.compile(r'"[^"]*:-?\d*(:-?\d*)?(,[-\d:]+)*"$')
-_MARKER = re.compile(r"^[\s>]*;*-+8<-+")
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)((?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
 _RAW_CODE = re.compile(r"</?(pre|code|textarea|samp|xmp|listing|plaintext)\b", re.IGNORECASE)
 _TREE_LINE = re.compile(r"^[│├└─ ]*[├└]── \S|^[│ ]+$")
-
-
-@dataclass(frozen=True)
-class Fence:
-    """One fenced block of a page: `first` and `last` are the 1-based lines of its two fences."""
-
-    first: int
-    last: int
-    prefix: str  # what stands before the fence: the indentation inside tabs, lists and admonitions
-    language: str
-    body: tuple[str, ...]  # without the prefix
-
-    @property
-    def include(self) -> str | None:
-        """The included `path:section` or `path`, None where the body is anything but one include."""
-        found = _INCLUDE.fullmatch("\n".join(self.body).strip())
-        return found[0].removeprefix('--8<-- "').removesuffix('"') if found else None
-
-    @property
-    def text(self) -> str:
-        """The body as one text."""
-        return "\n".join(self.body).rstrip()
-
-
-def find_fences(markdown: str) -> tuple[list[Fence], list[str]]:
-    """Find the fences of a page, also indented and quoted ones; the second list names unclosed ones."""
-    fences: list[Fence] = []
-    opened: tuple[int, re.Match[str]] | None = None
-    body: list[str] = []
-    for number, line in enumerate(markdown.splitlines(), start=1):
-        if opened is None:
-            if match := _FENCE.match(line):
-                opened, body = (number, match), []
-            continue
-        first, match = opened
-        if line.strip(" \t>") == match["fence"]:
-            language = _language(match["info"])
-            fences.append(Fence(first, number, match["prefix"], language, tuple(body)))
-            opened = None
-        else:
-            body.append(line.removeprefix(match["prefix"]))
-    return fences, [f"{opened[0]}: this fence is never closed"] if opened else []
-
-
-def _language(info: str) -> str:
-    """Read the language of an info string: `python`, `py title="x"` or `{ .python title="x" }`."""
-    word = re.match(r"\s*\{?\s*\.?([\w#+-]+)", info)
-    return word[1].lower() if word else ""
 
 
 def check_markdown(
@@ -103,7 +52,7 @@ def check_markdown(
 ) -> tuple[list[str], list[str]]:
     """Check one page's Markdown: the includes that it uses, and defects as `page:line: what is wrong`."""
     fences, unclosed = find_fences(markdown)
-    defects = [f"{name}:{defect}" for defect in unclosed]
+    defects = [f"{name}:{unclosed}: this fence is never closed"] if unclosed else []
     used = []
     for fence in fences:
         wrong = check_fence(fence, root, sections)
@@ -123,7 +72,7 @@ def check_fence(fence: Fence, root: Path, sections: dict[str, Section]) -> str |
             if is_tree(fence.body)
             else "a fence of the kind `tree` holds something else than a directory tree"
         )
-    if any(_LINE_RANGE.search(line) for line in fence.body if _MARKER.match(line)):
+    if any(_LINE_RANGE.search(line) for line in fence.body if is_include_marker(line)):
         return "line ranges are banned, include a named section"
     if fence.include is None:
         shown = fence.text.strip().splitlines()[0] if fence.text.strip() else ""
@@ -166,13 +115,13 @@ def is_tree(body: tuple[str, ...]) -> bool:
 
 def _check_outside(markdown: str, fences: list[Fence]) -> list[str]:
     """Find includes and raw code blocks outside of fences."""
-    lines = markdown.splitlines()
+    lines = markdown.split("\n")
     for fence in fences:
         lines[fence.first - 1 : fence.last] = [""] * (fence.last - fence.first + 1)
     prose = _CODE_SPAN.sub(lambda span: re.sub(r"[^\n]", " ", span[0]), "\n".join(lines))
     defects = []
     for number, line in enumerate(lines, start=1):
-        if _MARKER.match(line):  # the renderer expands it wherever it stands alone on a line
+        if is_include_marker(line):  # the renderer expands it wherever it stands alone on a line
             defects.append(f"{number}: an include outside of a fence")
     for number, line in enumerate(prose.splitlines(), start=1):
         if tag := _RAW_CODE.search(line):

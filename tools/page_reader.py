@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 
 import yaml
 
+from tools.markdown_fences import find_fences, is_include_marker, read_include
+
 CODE_PLANE = 0xF0000  # chr(CODE_PLANE + n) stands for the page's n-th inline code span
 EXTERNAL = (
     "\ue010",
@@ -25,8 +27,6 @@ BREAK = "\ue013"  # stands for an HTML tag that ends a line of text: what it sep
 # Text that may run over a line end, but not over a blank line.
 _ANY = r"(?:[^\n]|\n(?!\s*\n))"
 _TARGET = r"""\(\s*(<[^>\n]*>|(?:[^\s()]|\([^\s()]*\))*)(?:\s+(?:"[^"]*"|'[^']*'))?\s*\)"""
-_FENCE = re.compile(r"^(?:\s|>|[-*+] |\d+\. )*(?P<mark>`{3,}|~{3,})(?P<info>.*)$")
-_INCLUDE = re.compile(r"""^\s*;*--8<--\s+["'](?P<path>[^"']+)["']\s*$""")
 _CODE = re.compile(rf"(?<![`\\])(?P<mark>`+)(?!`)(?P<code>{_ANY}+?)(?<!`)(?P=mark)(?!`)")
 _COMMENT = re.compile(r"<!--(?P<text>.*?)-->", re.S)
 _HEADING = re.compile(r"^\s*(?P<marks>#{1,6})\s+(?P<title>.*?)\s*(?P<attrs>\{:?[^{}]*\})?\s*#*\s*$")
@@ -170,29 +170,23 @@ class _Reader:
         self.text = ""
 
     def take_fences(self) -> None:
-        """Record fences and the includes in and outside of them, and blank their lines."""
-        opened: tuple[str, str, int] | None = None
+        """Record fences and their includes, and blank their lines."""
+        fences, unclosed = find_fences("\n".join(self.lines))
+        for fence in fences:
+            self.items.append(Item("fence", f"{fence.info} ({len(fence.body)} lines)", fence.first))
+            for number, line in enumerate(fence.body, start=fence.first + 1):
+                if include := read_include(line.strip()):
+                    self.items.append(Item("include", include, number))
+            self.lines[fence.first - 1 : fence.last] = [""] * (len(fence.body) + 2)
+        if unclosed:
+            self.problems.append((unclosed, "this fence is never closed"))
+            self.lines[unclosed - 1 :] = [""] * (len(self.lines) - unclosed + 1)
         for index, line in enumerate(self.lines):
-            include = _INCLUDE.match(line)
-            if include:
-                self.items.append(Item("include", include["path"], index + 1))
-            elif line.strip().lstrip(";").startswith("--8<--"):
-                self.problems.append((index + 1, 'write includes as one line: --8<-- "file:section"'))
-            fence = _FENCE.match(line)
-            if opened:
-                mark, info, start = opened
-                rest = line.strip(" \t>")
-                if rest.startswith(mark) and not rest.strip(mark[0]):
-                    self.items.append(Item("fence", f"{info} ({index - start} lines)", start))
-                    opened = None
+            if is_include_marker(line):
+                self.problems.append(
+                    (index + 1, 'write an include as the one line of a fence: --8<-- "file:section"')
+                )
                 self.lines[index] = ""
-            elif fence and not (fence["mark"][0] == "`" and "`" in fence["info"]):
-                opened = (fence["mark"], fence["info"].strip(), index + 1)
-                self.lines[index] = ""
-            elif include or line.strip().lstrip(";").startswith("--8<--"):
-                self.lines[index] = ""
-        if opened:
-            self.problems.append((opened[2], "this fence is never closed"))
         self.text = "\n".join(self.lines)
 
     def line_at(self, position: int) -> int:

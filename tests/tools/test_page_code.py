@@ -14,7 +14,6 @@ from tools.page_code import (
     check_pages,
     compare_rendered,
     expected_blocks,
-    find_fences,
     is_tree,
     rendered_blocks,
     unused,
@@ -117,20 +116,6 @@ def test_good_page_renders_what_its_source_promises(tree):
     html = render(tree, GOOD)
     assert len(rendered_blocks(html)) == len(expected) == 7
     assert compare_rendered(expected, html) == []
-
-
-def test_languages_of_fences():
-    infos = ["python", "python title='x'", "{ .python title='x' }", "{.py}", ".python", "Python", ""]
-    fences, _ = find_fences("".join(f"```{info}\nx\n```\n" for info in infos))
-    assert [fence.language for fence in fences] == [
-        "python",
-        "python",
-        "python",
-        "py",
-        "python",
-        "python",
-        "",
-    ]
 
 
 @pytest.mark.parametrize(
