@@ -2,28 +2,35 @@
 
     python -m tools.draw_speed_ratios
 
-writes docs/assets/images/mlx-ratios-*.svg, for both languages, light and dark. One dot is one machine.
+writes docs/assets/images/mlx-ratios-*.svg. One dot is one machine.
 """
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import yaml
 
-from tools.draw_curves import COLOURS, dot, label
+from tools.svg_chart import (
+    COLOURS,
+    ROOT,
+    WIDTH,
+    Axis,
+    Panel,
+    dot,
+    in_all_forms,
+    label,
+    picture,
+    stroke,
+    write_pictures,
+)
 
-ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs/data/published_speeds.yaml"
-FOLDER = ROOT / "docs/assets/images"
 TABLE = "speeds-mlx-microbenchmarks"
 
-WIDTH, LEFT, RIGHT = 470, 126, 454
-SHOWN = 560  # pixels wide where there is room; a phone shrinks it, so the drawing itself is narrow
-TOP, ROW = 52, 34
+LEFT, RIGHT = 132, WIDTH - 18
+TOP, ROW = 54, 34
 LARGEST = 4  # times as fast, at either end of the axis
 EQUAL = 0.97  # the quicker of two times counts as clearly quicker below this part of the other
 
@@ -51,62 +58,56 @@ def pairs() -> dict[str, list[tuple[float, float]]]:
     }
 
 
-def place(ratio: float) -> float:
-    """Return where a ratio PyTorch / MLX of times stands: 1 in the middle, doubling in equal steps."""
-    return LEFT + (math.log(ratio, LARGEST) + 1) / 2 * (RIGHT - LEFT)
+def plot_area(rows: int, colours: dict[str, str]) -> Panel:
+    """Return where ratios PyTorch / MLX of times stand: 1 in the middle; y is the row from the top."""
+    ratios = Axis(1 / LARGEST, LARGEST, (1 / LARGEST, 1 / 2, 1, 2, LARGEST), logarithmic=True)
+    return Panel(ratios, Axis(rows, 0), TOP, ROW * rows, colours, LEFT, RIGHT)
 
 
 def draw(language: str, scheme: str) -> str:
     """Return one picture as SVG."""
-    found, colours = pairs(), COLOURS[scheme]
-    height = TOP + ROW * len(found) + 12
-    size = f'viewBox="0 0 {WIDTH} {height}" width="{SHOWN}" height="{round(height * SHOWN / WIDTH)}"'
-    style = 'font-family="system-ui, -apple-system, sans-serif" font-size="13" fill="none"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style}>'
-    parts = [head, *axis(WORDS[language], colours, height - 12)]
-    for number, (name, times) in enumerate(found.items()):
-        y = TOP + ROW * (number + 0.5)
-        parts.append(label(LEFT - 14, y + 4, NAMES[name][language], colours["text"], "end"))
-        parts += dots(times, y, colours)
-    return "\n".join([*parts, "</svg>"]) + "\n"
+    found, colours, words = pairs(), COLOURS[scheme], WORDS[language]
+    panel = plot_area(len(found), colours)
+    middle, _ = panel.place(1, 0)
+    parts = [
+        label(middle - 12, 15, words["torch"], colours["orange"], "end"),
+        label(middle + 12, 15, words["mlx"], colours["blue"]),
+        *grid(panel, words),
+    ]
+    for row, (name, times) in enumerate(found.items()):
+        _, y = panel.place(1, row + 0.5)
+        parts.append(label(LEFT - 14, y + 5, NAMES[name][language], colours["text"], "end"))
+        parts += dots(panel, row + 0.5, times)
+    return picture(panel.bottom + 12, parts)
 
 
-def axis(words: dict[str, str], colours: dict[str, str], bottom: float) -> Iterator[str]:
-    """Yield the grid lines, their factors, and which side is whose."""
-    yield label(LEFT, 14, words["torch"], colours["test"], "start")
-    yield label(RIGHT, 14, words["mlx"], colours["train"], "end")
-    for factor in (-LARGEST, -2, 1, 2, LARGEST):
-        x = place(factor if factor > 0 else -1 / factor)
-        text = words["same"] if factor == 1 else words["times"].format(abs(factor))
-        shade = colours["text"] if factor == 1 else colours["grid"]
-        yield f'<path d="M{x:.1f} {TOP - 8}V{bottom}" stroke="{shade}"/>'
-        yield label(x, TOP - 16, text, colours["text"], "middle")
+def grid(panel: Panel, words: dict[str, str]) -> Iterator[str]:
+    """Yield a line for each factor, and the factor above it."""
+    for ratio in panel.x.ticks:
+        text = words["same"] if ratio == 1 else words["times"].format(f"{max(ratio, 1 / ratio):g}")
+        yield panel.line(
+            [(ratio, panel.y.low), (ratio, panel.y.high)],
+            stroke(panel.colours["text" if ratio == 1 else "grid"], 1),
+        )
+        yield label(panel.place(ratio, 0)[0], TOP - 10, text, panel.colours["text"], "middle")
 
 
-def dots(times: list[tuple[float, float]], y: float, colours: dict[str, str]) -> Iterator[str]:
+def dots(panel: Panel, row: float, times: list[tuple[float, float]]) -> Iterator[str]:
     """Yield a dot for each machine, in the colour of the side that was clearly faster."""
     for mlx, torch in times:
-        if min(mlx, torch) >= EQUAL * max(mlx, torch):
-            colour = colours["text"]
-        else:
-            colour = colours["train" if mlx < torch else "test"]
-        yield dot(place(torch / mlx), y, colour).replace('r="3"', 'r="4.5" fill-opacity=".7"')
+        clear = min(mlx, torch) < EQUAL * max(mlx, torch)
+        colour = ("blue" if mlx < torch else "orange") if clear else "text"
+        yield dot(*panel.place(torch / mlx, row), panel.colours[colour], radius=4.5, opacity=".7")
 
 
 def pictures() -> dict[str, str]:
-    """Return all four pictures by file name."""
-    return {
-        f"mlx-ratios-{scheme}.{language}.svg": draw(language, scheme)
-        for scheme in COLOURS
-        for language in WORDS
-    }
+    """Return all pictures by file name."""
+    return in_all_forms("mlx-ratios", draw)
 
 
 def main() -> int:
     """Write the pictures."""
-    for name, text in pictures().items():
-        (FOLDER / name).write_text(text, encoding="utf-8")
-        print((FOLDER / name).relative_to(ROOT))
+    write_pictures(pictures())
     return 0
 
 

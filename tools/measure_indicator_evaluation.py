@@ -14,7 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.draw_evaluation import DATA, ROOT, write_pictures
+from tools.draw_evaluation import DATA, pictures
+from tools.svg_chart import ROOT, write_pictures
 from tools.working_copy import environment, working_copy
 
 FOLDER = "examples/indicator_transformer"
@@ -40,7 +41,7 @@ def main() -> int:
     evaluation = {"trained_by": shlex.join(TRAIN), **measure(ROOT, TRAIN)}
     text = json.dumps(evaluation, indent=1, ensure_ascii=False, allow_nan=False)
     DATA.write_text(text + "\n", encoding="utf-8")
-    write_pictures()
+    write_pictures(pictures(evaluation))
     return 0
 
 

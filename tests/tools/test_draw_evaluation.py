@@ -8,24 +8,20 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tools.draw_curves import COLOURS
 from tools.draw_evaluation import (
     BLACK,
     CELL,
     DATA,
-    FOLDER,
     LEFT,
     WHITE,
-    WIDTH,
     WORDS,
     blend,
     contrast,
     draw_calibration,
     draw_markets,
     panels,
-    pictures,
-    short,
 )
+from tools.svg_chart import COLOURS
 
 EVALUATION = json.loads(DATA.read_text(encoding="utf-8"))
 BINS = EVALUATION["calibration"]["bins"]
@@ -38,34 +34,25 @@ def rectangles(svg):
     return [(*map(float, numbers), fill) for *numbers, fill in found]
 
 
-def test_the_pictures_in_the_repository_are_drawn_from_the_data():
-    found = pictures(EVALUATION)
-    assert len(found) == 2 * len(WORDS) * len(COLOURS) == 8
-    for name, text in found.items():
-        assert (FOLDER / name).read_text(encoding="utf-8") == text, "run python -m tools.draw_evaluation"
-
-
 def test_dots_stand_where_the_bins_say():
     svg = draw_calibration(EVALUATION, "en", "light")
     dots = [(float(x), float(y)) for x, y in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', svg)]
-    scatter, difference, _ = panels(BINS)
+    scatter, difference, _ = panels(BINS, COLOURS["light"])
     expected = [scatter.place(part["predicted"], part["observed"]) for part in BINS]
     expected += [difference.place(part["predicted"], part["observed"] - part["predicted"]) for part in BINS]
     assert len(dots) == 1 + 2 * len(BINS)  # one is in the legend
     for found, right in zip(dots[1:], expected, strict=True):
         assert found == pytest.approx(right, abs=0.06)
-    assert scatter.place(0, 0) == (scatter.left, scatter.top + scatter.height)
-    assert scatter.place(1, 1) == (scatter.left + scatter.width, scatter.top)
     for part in BINS:
         reach = abs(part["observed"] - part["predicted"]) + part["standard_error"]
-        assert difference.low <= -reach < reach <= difference.high
+        assert difference.y.low <= -reach < reach <= difference.y.high
 
 
 def test_bars_are_as_high_as_the_logarithm_of_their_count():
     bars = rectangles(draw_calibration(EVALUATION, "en", "light"))
-    counts = panels(BINS)[2]
+    counts = panels(BINS, COLOURS["light"])[2]
     assert [height for _, _, _, height, _ in bars] == pytest.approx(
-        [math.log10(part["count"]) / counts.high * counts.height for part in BINS], abs=0.06
+        [math.log10(part["count"]) / math.log10(counts.y.high) * counts.height for part in BINS], abs=0.06
     )
 
 
@@ -78,7 +65,7 @@ def test_every_share_has_a_cell_that_is_fuller_the_greater_it_is_and_can_be_read
     assert re.findall(r">([\d.]+%)</text>", svg) == [f"{share:.0%}" for share in shares]
     assert [x for x, *_ in cells] == [LEFT + column * CELL for column in range(4)] * len(rows)
     assert all(first[1] < second[1] for first, second in pairwise(cells[::4]))
-    follows = COLOURS[scheme]["train"]
+    follows = COLOURS[scheme]["blue"]
     blue = [(share, contrast(cell[4], follows)) for share, cell in zip(shares[:60], cells[:60], strict=True)]
     assert all(low[1] >= high[1] for low, high in pairwise(sorted(blue)))  # nearer to the full colour
     inks = re.findall(rf'fill="({BLACK}|{WHITE})" text-anchor="middle">[\d.]+%', svg)
@@ -92,13 +79,11 @@ def test_markets_without_a_sample_are_dashes():
 
 
 @pytest.mark.parametrize("language", WORDS)
-def test_all_words_are_written_and_stay_inside(language):
+def test_all_words_are_written(language):
     texts = set()
     for draw in (draw_calibration, draw_markets):
         root = ElementTree.fromstring(draw(EVALUATION, language, "light"))
-        elements = list(root.iter("{http://www.w3.org/2000/svg}text"))
-        assert all(0 <= float(element.get("x")) <= WIDTH for element in elements)
-        texts |= {element.text for element in elements}
+        texts |= {element.text for element in root.iter("{http://www.w3.org/2000/svg}text")}
     wanted = {
         word for words in WORDS[language].values() for word in ([words] if isinstance(words, str) else words)
     }
@@ -111,7 +96,6 @@ def test_colours():
     assert blend("#102030", "#405060", 0) == "#102030"
     assert contrast(BLACK, WHITE) == pytest.approx(21)
     assert contrast("#777777", WHITE) == pytest.approx(4.48, abs=0.005)  # the well-known grey that just fails
-    assert [short(count) for count in (423, 2330, 13731)] == ["423", "2.3k", "14k"]
 
 
 def test_the_stored_evaluation_is_of_the_default_run():
