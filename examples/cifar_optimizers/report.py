@@ -5,10 +5,10 @@ from typing import Any
 
 from examples.cifar_optimizers.image_data import ImageData
 from examples.cifar_optimizers.options import Options
-from examples.cifar_optimizers.plot import draw_curves
 from examples.cifar_optimizers.training_labels import noise_floor
 from snippets.atomic_write import replace_json
 from snippets.checkpoints import TrainingState
+from snippets.run_curves import Curves, draw_curves
 from snippets.run_folder import RunFolder
 
 HEADER = "epoch   step  train loss  train acc  test loss  test acc  images/s"
@@ -60,14 +60,26 @@ def epoch_line(epoch: int, step: int, result: dict[str, float], speed: float) ->
     )
 
 
+def curves(options: Options, data: ImageData) -> tuple[Curves, Curves]:
+    """Return what curves.png shows, with what wrong labels allow on average and what any rule can reach."""
+    _, floor = noise_floor(options.label_noise, data.classes, data.label_smoothing)
+    loss = Curves(
+        "cross-entropy (nats)",
+        {"training": "train_loss", "held out": "test_loss"},
+        {"below: memorised": floor if options.label_noise > 0 else None},
+        single="loss",
+        logarithmic=True,  # it falls by factors, and the first epochs must not squeeze the rest
+    )
+    metrics = {"training": "train_accuracy", "held out": "test_accuracy"}
+    return loss, Curves("accuracy", metrics, {"best possible": data.best_accuracy}, percent=True)
+
+
 def conclude(run: RunFolder, options: Options, data: ImageData, state: TrainingState) -> list[str]:
     """Draw curves.png, write summary.json, and return the result in words."""
     progress, result = state.progress, state.progress["result"]
     accuracy, best, seconds = result["test_accuracy"], progress["best_score"], progress["seconds"]
-    _, floor = noise_floor(options.label_noise, data.classes, data.label_smoothing)
-    least_loss = floor if options.label_noise > 0 else None
     title = f"{data.name}, {options.optimizer}: {accuracy:.2%} of the held-out images right"
-    draw_curves(run.metrics_file, run.path / "curves.png", title, least_loss, data.best_accuracy)
+    draw_curves(run.metrics_file, run.path / "curves.png", title, curves(options, data))
     summary = {**result, "best_accuracy": best, "best_epoch": progress["best_epoch"], "seconds": seconds}
     replace_json(run.path / "summary.json", {**summary, "steps": state.step, "options": asdict(options)})
     count = len(data.test_labels)

@@ -5,9 +5,10 @@ from typing import Any
 
 from examples.indicator_transformer.market_data import MarketData
 from examples.indicator_transformer.options import Options
-from examples.indicator_transformer.plot import draw_curves
+from examples.indicator_transformer.usefulness import Optimum
 from snippets.atomic_write import replace_json
 from snippets.checkpoints import TrainingState
+from snippets.run_curves import Curves, draw_curves
 from snippets.run_folder import RunFolder
 
 HEADER = "epoch   step  train loss  train BCE  val BCE  selected  agreement  direction  samples/s"
@@ -55,12 +56,23 @@ def epoch_line(epoch: int, step: int, result: dict[str, float], speed: float) ->
     )
 
 
+def curves(optimum: Optimum | None) -> tuple[Curves, Curves]:
+    """Return what curves.png shows, with what is known to be possible."""
+    loss = Curves(
+        "cross-entropy of usefulness (nats)",
+        {"training": "train_bce", "held out": "val_bce"},
+        {"best possible": optimum.best_bce, "without context": optimum.blind_bce} if optimum else {},
+    )
+    limits = {"best possible": optimum.best_accuracy} if optimum else {}
+    return loss, Curves("direction right", {"held out": "val_right"}, limits, percent=True)
+
+
 def conclude(run: RunFolder, options: Options, data: MarketData, state: TrainingState) -> list[str]:
     """Draw curves.png, write summary.json, and return the result in words."""
     progress, result = state.progress, state.progress["result"]
     seconds, optimum = progress["seconds"], data.optimum
     title = f"{options.data_name}, {len(data.indicators)} indicators: BCE {result['val_bce']:.4f} held out"
-    draw_curves(run.metrics_file, run.path / "curves.png", title, optimum)
+    draw_curves(run.metrics_file, run.path / "curves.png", title, curves(optimum))
     summary = {
         **result,
         "best_val_bce": -progress["best_score"],
