@@ -1,7 +1,7 @@
 """Put a line under each code block: the file that it comes from, and where the test run executed it.
 
-What was executed stands in docs/data/executed.json, written by test runs. A section whose code has another hash
-than the one there gets no badge, and a page with such a section no "verified with" line. Shell files say
+What was executed stands in docs/data/executed.json, written by test runs. A section whose code has another
+hash than the one there gets no badge, and a page with such a section no "verified with" line. Shell files say
 in their first lines whether the tests run them; recorded outputs carry machine, versions and date.
 """
 
@@ -21,7 +21,8 @@ from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
-from tools.page_code import RECORDED, Fence, find_fences
+from tools.markdown_fences import Fence, find_fences
+from tools.page_code import RECORDED
 from tools.sections import Section, all_sections
 from tools.shell_snippets import run_mark
 
@@ -123,7 +124,7 @@ def add_badges(markdown: str, known: Facts, language: str, source_url: str, expl
     relative address of the page that says how code is tested.
     """
     fences, _ = find_fences(markdown)
-    lines = markdown.splitlines()
+    lines = markdown.split("\n")
     for fence in reversed(fences):
         text = origin(fence, known, WORDS[language], source_url)
         if text:

@@ -8,8 +8,9 @@ from bs4 import BeautifulSoup
 from mkdocs.exceptions import PluginError
 
 from docs.hooks.code_badges import WORDS, Facts, add_badges, add_badges_to_notebook
+from tools.markdown_fences import find_fences
 from tools.not_executed import KINDS
-from tools.page_code import built_page, find_fences, notebook_code, pages
+from tools.page_code import built_page, notebook_code, pages
 from tools.sections import all_sections
 
 ROOT = Path(__file__).resolve().parents[2]
