@@ -28,6 +28,7 @@ try:
     from examples.monitoring.view import explain, paint, picture, rows
     from snippets.command_line import StrictParser, number
     from snippets.errors import UsageError, exit_with_one_line
+    from snippets.user_paths import expanded
 except ModuleNotFoundError as missing:
     print(
         f"error: this Python has no module {missing.name!r}; "
@@ -44,7 +45,7 @@ def read_options(argv: Sequence[str] | None) -> argparse.Namespace:
     """Return runs, once, json, interval and ascii. Raises UsageError."""
     parser = StrictParser(prog="monitor.py", description="Watch trainings.")
     add = parser.add_argument
-    add("runs", nargs="*", type=Path, metavar="RUN", help="run folders; none: what runs in runs/")
+    add("runs", nargs="*", type=expanded, metavar="RUN", help="run folders; none: what runs in runs/")
     add("--once", action="store_true", help="print one view and exit")
     add("--json", action="store_true", help="print one view as JSON and exit")
     add("--interval", type=number(0.1, 3600), default=2.0, metavar="SECONDS", help="between two looks; 2")

@@ -21,7 +21,7 @@ class StrictParser(argparse.ArgumentParser):
         """Return the options. Raises UsageError for an unknown flag, with the list of known ones."""
         options, unknown = self.parse_known_args(args, namespace)
         if unknown:
-            flags = [action.option_strings[-1] for action in self._actions if action.option_strings]
+            flags = [flag for action in self._actions for flag in action.option_strings if flag[:2] == "--"]
             raise UsageError(f"unknown option {unknown[0]!r}; options: {' '.join(flags)}")
         return options
 

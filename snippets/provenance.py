@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from snippets.machine_id import machine_id
+
 
 def git_commit(folder: Path) -> str | None:
     """Return the commit that `folder` is at, with "-dirty" for uncommitted changes; None without git."""
@@ -28,6 +30,7 @@ def provenance() -> dict[str, Any]:
         "torch": str(torch.__version__),
         "system": f"macOS {macos} {machine}" if macos else f"{platform.system()} {machine}",
         "kernel": platform.release(),
+        "machine": machine_id(),
         "cpu_threads": torch.get_num_threads(),
         "command": shlex.join(sys.orig_argv),
         "git_commit": git_commit(Path(__file__).parent),

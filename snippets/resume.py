@@ -7,6 +7,7 @@ from typing import Any
 
 from snippets.errors import UsageError
 from snippets.run_folder import check_new_folder, read_json
+from snippets.user_paths import expanded
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def choose_run(
             check_new_folder(out)
         return RunChoice(out)
     if resume != "auto":
-        return named_run(Path(resume), out, system)
+        return named_run(expanded(resume), out, system)
     if out is not None:
         if (out / "config.json").exists():
             return existing_run(out, system)

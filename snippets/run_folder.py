@@ -78,16 +78,26 @@ class RunFolder:
             self.log_file = (path / "train.log").open("a", encoding="utf-8")
         except OSError as error:
             raise UsageError(f"cannot write to the run folder {path}: {error.strerror}; use --out") from error
-        try:
-            fcntl.flock(self.log_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self.log_file.close()
-            raise UsageError(f"another process is training in {path}; use another --out") from None
+        self.lock()
         for leftover in [*path.glob(".*.tmp"), *path.glob("checkpoints/.*.tmp")]:
             leftover.unlink()  # a process was killed while it wrote a file
         self.last_checkpoint = path / "checkpoints" / "last.pt"
         self.best_checkpoint = path / "checkpoints" / "best.pt"
         self.metrics_file = path / "metrics.jsonl"
+
+    def lock(self) -> None:
+        """Keep other processes out. Raises UsageError when one trains here already.
+
+        Some shared disks (SMB, NFS) have no locks. There a note is all that can be done.
+        """
+        try:
+            fcntl.flock(self.log_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.log_file.close()
+            raise UsageError(f"another process is training in {self.path}; use another --out") from None
+        except OSError as error:
+            reason = f"{self.path} cannot be locked ({error.strerror})"
+            self.say(f"note: {reason}; see to it yourself that no second process trains in it")
 
     def __enter__(self) -> Self:
         return self

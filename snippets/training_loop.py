@@ -72,6 +72,7 @@ class Training:
         self.state = task.state
         self.state.progress = self.state.progress or new_progress()
         self.unread: list[torch.Tensor] = []  # measures of steps, still on the device
+        self.rate = 0.0
         self.unsaved_best: dict[str, Any] | None = None  # captured, to be written with the next checkpoint
         self.clock = self.looked_at = self.began = time.monotonic()
         self.seconds_saving = 0.0
@@ -83,6 +84,7 @@ class Training:
         state, task = self.state, self.task
         batches = task.batches(*divmod(state.step, task.steps_per_epoch))
         while state.step < task.total_steps:
+            self.rate = state.schedulers[0].get_last_lr()[0]  # of this step; learning sets the next one's
             self.unread.append(task.learn(next(batches)))
             bar.update()
             epoch_done = state.step % task.steps_per_epoch == 0 or state.step == task.total_steps
@@ -109,8 +111,7 @@ class Training:
         values = self.finish_epoch(speed) if epoch_done else {}
         if epoch_done or state.step % LOG_EVERY == 0:  # at the same steps in a resumed run
             epoch = round(state.step / self.task.steps_per_epoch, 4)
-            rate = state.schedulers[0].get_last_lr()[0]
-            self.run.log(step=state.step, epoch=epoch, loss=loss, lr=rate, samples_per_s=speed, **values)
+            self.run.log(step=state.step, epoch=epoch, loss=loss, lr=self.rate, samples_per_s=speed, **values)
         eta = round((self.task.total_steps - state.step) * state.progress["seconds"] / state.step, 1)
         memory = round(memory_mb(state.device), 1)
         self.run.beat(step=state.step, loss=loss, samples_per_s=speed, eta_s=eta, memory_mb=memory)

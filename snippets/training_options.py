@@ -2,14 +2,17 @@
 
 import argparse
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from snippets.command_line import number, whole_number
+from snippets.device import pick_device
 from snippets.errors import UsageError
 from snippets.precision import NAMES as PRECISIONS
+from snippets.precision import pick_precision
 from snippets.resume import check_same_options
+from snippets.user_paths import expanded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +32,9 @@ class TrainingOptions:
     seed: int = 0
     workers: int = 0
 
-    # Where and how fast a run computes may change when it is resumed; everything else decides its result.
-    MAY_CHANGE: ClassVar[frozenset[str]] = frozenset({"device", "compile", "data"})
+    # Where and how fast a run computes may change when it is resumed; everything else decides its result. Any
+    # number of workers brings the same batches.
+    MAY_CHANGE: ClassVar[frozenset[str]] = frozenset({"device", "compile", "data", "workers"})
 
     def decisive(self) -> dict[str, Any]:
         """Return the options that decide the result of a run."""
@@ -49,7 +53,8 @@ def add_training_options(parser: argparse.ArgumentParser, defaults: dict[str, st
 
     add("--device", "auto: CUDA, then MPS, then CPU", choices=("auto", "mps", "cuda", "cpu"))
     add("--precision", "auto: bf16 on CUDA GPUs that have it, else fp32", choices=PRECISIONS)
-    add("--compile", "torch.compile, if it works and gives the same values", action="store_true")
+    compile_or_not = {"action": argparse.BooleanOptionalAction, "default": None}
+    add("--compile", "torch.compile, if it works and gives the same values", **compile_or_not)
     add("--data", "what to learn from", metavar="NAME|FOLDER")
     add("--epochs", "passes over the data", type=whole_number(1, 100_000))
     add("--max-steps", "stop earlier; the schedule ends there too", type=whole_number(1, 10**9))
@@ -59,33 +64,61 @@ def add_training_options(parser: argparse.ArgumentParser, defaults: dict[str, st
     add("--weight-decay", "pulls the weights towards 0", type=number(0, 1000))
     add("--seed", "of everything random", type=whole_number(0, 2**32 - 1))
     add("--workers", "processes that prepare batches; 0: none", type=whole_number(0, 128))
-    add("--out", "folder of the run", type=Path, metavar="DIR")
+    add("--out", "folder of the run", type=expanded, metavar="DIR")
     add("--resume", "continue a run; auto: the one in --out or the newest equal one", metavar="auto|PATH")
-    add("--quick", "a few steps, to see that everything runs", action="store_true")
+    add("--quick", "a few steps, to see that everything runs", action="store_true", default=None)
 
 
 def typed_options(parser: argparse.ArgumentParser, argv: list[str] | None) -> dict[str, Any]:
     """Return the options that were typed, without defaults. Raises UsageError."""
     typed = vars(parser.parse_args(argv))
-    return {name: value for name, value in typed.items() if value is not None and value is not False}
+    return {name: value for name, value in typed.items() if value is not None}
+
+
+def with_precision(options: Options) -> Options:
+    """Return the options with the format that "auto" means on their device. Raises UsageError."""
+    if options.precision != "auto":
+        return options
+    return replace(options, precision=pick_precision("auto", pick_device(options.device)[0]).name)
+
+
+def saved_options(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of the run with `config`. Older ones kept "auto", and the format in words."""
+    options = config["options"]
+    if options.get("precision") != "auto":
+        return options
+    return options | {"precision": str(config.get("precision", "auto")).partition(" ")[0]}
 
 
 def same_run(options: TrainingOptions, config: dict[str, Any]) -> bool:
     """Return whether the run with `config` was given the same data and options that decide its result."""
-    saved, wanted = config.get("options"), options.decisive() | {"data": options.data}
-    return isinstance(saved, dict) and all(saved.get(name) == value for name, value in wanted.items())
+    if not isinstance(config.get("options"), dict):
+        return False
+    saved, wanted = saved_options(config), options.decisive() | {"data": options.data}
+    return all(saved.get(name) == value for name, value in wanted.items())
 
 
 def options_to_continue(
-    saved: dict[str, Any], typed: dict[str, Any], resolve: Callable[[dict[str, Any]], Options], folder: Path
+    config: dict[str, Any], typed: dict[str, Any], resolve: Callable[[dict[str, Any]], Options], folder: Path
 ) -> Options:
-    """Return the options of the run in `folder`, whose options were `saved`, with those that may change.
+    """Return the options of the run in `folder`, which has `config`, with those that may change.
 
     Raises UsageError when another one was typed, or when this program does not know all saved ones.
     """
+    saved = saved_options(config)
+    if typed.get("precision") == "auto":  # the one that the run has
+        typed = typed | {"precision": saved.get("precision")}
+    if "quick" in typed and not is_quick(saved, resolve):
+        raise UsageError(f"--quick is for new runs, and the one in {folder} is longer; leave it out")
     options = resolve(saved | typed)
     unknown = saved.keys() - {field.name for field in fields(options)}
     if unknown:
         raise UsageError(f"{folder} was made by another version of this program: it has --{min(unknown)}")
     check_same_options(saved, options.decisive(), folder)
     return options
+
+
+def is_quick(saved: dict[str, Any], resolve: Callable[[dict[str, Any]], Options]) -> bool:
+    """Return whether a run with the options `saved` is as short as `--quick` makes it."""
+    most, steps = resolve({"quick": True}).max_steps, saved.get("max_steps")
+    return most is not None and steps is not None and steps <= most

@@ -10,6 +10,7 @@ from examples.benchmarking.steps import Plan
 from examples.systems import modules
 from snippets.command_line import StrictParser, whole_number
 from snippets.errors import UsageError
+from snippets.user_paths import expanded
 
 DECIDED = {  # options of the systems that the benchmark sets itself, and what to use instead
     "device": "--levels",
@@ -58,8 +59,8 @@ def make_parser() -> StrictParser:
     add("--quick", action="store_true", help="2 + 5 steps with --quick of the system: does it run at all")
     add("--batch-sizes", type=lambda text: whole_numbers(text, 1, 10**6), help="a sweep, like 16,32,64")
     add("--workers", type=lambda text: whole_numbers(text, 0, 128), help="a sweep, like 0,2,4")
-    add("--json", type=Path, metavar="FILE", help="write everything that was measured, and the machine")
-    add("--chart", type=Path, metavar="FILE.png", help="draw samples per second")
+    add("--json", type=expanded, metavar="FILE", help="write everything that was measured, and the machine")
+    add("--chart", type=expanded, metavar="FILE.png", help="draw samples per second")
     return parser
 
 

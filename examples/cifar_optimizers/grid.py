@@ -26,6 +26,7 @@ try:
     from snippets.errors import UsageError, exit_with_one_line
     from snippets.provenance import provenance
     from snippets.stop_signals import StopSignals
+    from snippets.user_paths import expanded
 except ModuleNotFoundError as missing:
     print(
         f"error: this Python has no module {missing.name!r}; "
@@ -60,7 +61,7 @@ def grid_parser(prog: str, description: str, folder: str) -> StrictParser:
     parser = StrictParser(prog=prog, description=f"{description} All other options are those of train.py.")
     parser.add_argument("--optimizers", default=",".join(OPTIMIZERS), help="which, with commas; all six")
     parser.add_argument("--seeds", default="0,1,2", help="which, with commas; 0,1,2")
-    parser.add_argument("--out", type=Path, default=Path(folder), metavar="DIR", help=folder)
+    parser.add_argument("--out", type=expanded, default=Path(folder), metavar="DIR", help=folder)
     return parser
 
 

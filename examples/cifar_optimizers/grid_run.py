@@ -14,6 +14,7 @@ from snippets.errors import UsageError
 from snippets.resume import check_same_options, status_of
 from snippets.run_folder import read_json
 from snippets.stop_signals import StopSignals
+from snippets.training_options import saved_options, with_precision
 
 TRAIN = Path(__file__).with_name("train.py")
 
@@ -42,7 +43,7 @@ class Run:
         wanted = resolve(read_command_line(self.options))
         config = read_json(self.folder / "config.json") or {}
         if isinstance(config.get("options"), dict):
-            check_same_options(config["options"], wanted.decisive(), self.folder)
+            check_same_options(saved_options(config), with_precision(wanted).decisive(), self.folder)
 
 
 # --8<-- [start:train_apart]

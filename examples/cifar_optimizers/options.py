@@ -9,6 +9,7 @@ from examples.cifar_optimizers.optimizers import OPTIMIZERS, SCHEDULES
 from snippets.command_line import StrictParser, number, whole_number
 from snippets.errors import UsageError
 from snippets.training_options import TrainingOptions, add_training_options, typed_options
+from snippets.user_paths import expanded
 
 # --8<-- [start:defaults]
 SMALL = {"width": 8, "image_size": 16, "epochs": 10, "batch_size": 64}  # seconds on a CPU
@@ -43,6 +44,7 @@ class Options(TrainingOptions):
     image_size: int  # pixels
     label_noise: float = 0.0  # share of training labels
     data_fraction: float = 1.0  # share of training images
+    workers_name: str = "none"  # or "some": these draw other crops and flips than the device
 
     MAY_CHANGE = TrainingOptions.MAY_CHANGE | {"download", "skip_checksum"}
 
@@ -58,9 +60,15 @@ def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
     add(
         "--download",
         action="store_true",
+        default=None,
         help="fetch --data cifar10 or cifar100 into data/ if it is not there",
     )
-    add("--skip-checksum", action="store_true", help="accept CIFAR files that are not the official ones")
+    add(
+        "--skip-checksum",
+        action="store_true",
+        default=None,
+        help="accept CIFAR files that are not the official ones",
+    )
     add("--optimizer", choices=tuple(OPTIMIZERS), help="sgd")
     add("--schedule", choices=SCHEDULES, help="of the learning rate; cosine falls to 0")
     add("--width", type=whole_number(1, 512), help="channels of the first layers; 8, CIFAR: 64")
@@ -77,7 +85,9 @@ def resolve(typed: dict[str, Any]) -> Options:
     values = {"lr": recipe.lr, "weight_decay": recipe.weight_decay, **DEFAULTS[name]}
     values |= QUICK if "quick" in typed else {}
     values |= {option: value for option, value in typed.items() if option in Options.__dataclass_fields__}
-    values["data_name"] = name
+    values |= {"data_name": name, "workers_name": "some" if values.get("workers") else "none"}
+    if values.get("data") not in (None, *NAMES):  # a run may be continued from elsewhere
+        values["data"] = str(expanded(values["data"]).resolve())
     if values["batch_size"] == 1:
         raise UsageError("--batch-size 1: batch normalisation needs at least 2 images")
     if name.startswith("cifar") and values["image_size"] != 32:

@@ -3,7 +3,6 @@
 import contextlib
 import fcntl
 import json
-import platform
 import shlex
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from examples.monitoring.loss_history import finite
+from snippets.machine_id import is_this_machine
 
 LONGEST_FILE = 1 << 20  # bytes of a config.json or heartbeat.json; ours have a few thousand
 # A training beats when a step ends more than 5 s after the last beat. It is silent for longer while it
@@ -145,18 +145,13 @@ def provenance(config: dict[str, Any]) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def ran_here(config: dict[str, Any]) -> bool:
-    """Return whether the run may belong to this machine; a shared disk also shows those of others."""
-    return provenance(config).get("kernel", platform.release()) == platform.release()
-
-
 # --8<-- [start:judge_life]
 def judge_life(run: RunState, config: dict[str, Any]) -> None:
     """Change the status of a run that calls itself running, but is dead or has been silent for too long."""
     patience = PATIENCE
     if run.eta_s is not None and run.total_steps is not None and run.step is not None:
         patience = max(patience, PATIENT_STEPS * run.eta_s / max(run.total_steps - run.step, 1))
-    here = ran_here(config)
+    here = is_this_machine(provenance(config))  # a shared disk also shows the runs of others
     if here and not is_locked(run.folder / "train.log"):
         latest = read_object(run.folder / "heartbeat.json") or {}
         if latest.get("status") in OVER:

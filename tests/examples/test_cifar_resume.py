@@ -170,7 +170,8 @@ def test_other_data_in_the_same_place_are_noticed(run_train, signal_at, write_ci
     write_cifar(tmp_path / "others", per_file=40, seed=1)
     run = run_train("--resume", "run", "--out", "run", "--data", "others")
     assert run.code == 2
-    assert run.err == "error: the content of --data others is not what run began with\n"
+    others = (tmp_path / "others").resolve()
+    assert run.err == f"error: the content of --data {others} is not what run began with\n"
 
 
 def test_a_run_of_another_version_is_refused(run_train, signal_at):

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import os
 import subprocess
 import sys
 
@@ -64,6 +65,19 @@ def test_two_processes_cannot_train_in_one_folder(tmp_path):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         assert "another process is training in" in done.stderr
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # the lock is gone
+
+
+@pytest.mark.parametrize("number", [errno.ENOTSUP, errno.ENOLCK])
+def test_on_a_disk_without_locks_it_trains_and_says_so(tmp_path, monkeypatch, capsys, number):
+    def refuse(file, how):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(run_folder.fcntl, "flock", refuse)
+    with RunFolder(tmp_path) as run:
+        run.log(step=1)
+    out = capsys.readouterr().out
+    assert out == (tmp_path / "train.log").read_text()
+    assert out.startswith(f"note: {tmp_path} cannot be locked ({os.strerror(number)}); ")
 
 
 def test_leftovers_of_a_killed_process_are_removed(tmp_path):

@@ -47,7 +47,7 @@ def read(*words):
 def test_the_vocabulary():
     parser = StrictParser(prog="train.py")
     add_training_options(parser, {"epochs": "10, CIFAR: 200"})
-    flags = [action.option_strings[-1] for action in parser._actions[1:]]
+    flags = [action.option_strings[0] for action in parser._actions[1:]]
     assert flags == VOCABULARY.split()
     assert "passes over the data; 10, CIFAR: 200" in parser.format_help()
 
@@ -55,6 +55,8 @@ def test_the_vocabulary():
 def test_only_what_was_typed():
     assert read() == {}
     assert read("--weight-decay", "0", "--compile") == {"weight_decay": 0.0, "compile": True}
+    assert read("--no-compile") == {"compile": False}
+    assert read("--out=~/run") == {"out": Path.home() / "run"}
 
 
 @pytest.mark.parametrize(
@@ -70,10 +72,39 @@ def test_absurd_values(words):
         read(*words.split())
 
 
+def config_of(**options):
+    """Return what is kept of a run: the format that "auto" meant is known by its name."""
+    return {"options": asdict(Options(**{"precision": "fp32"} | options))}
+
+
 def test_a_run_continues_with_its_own_options():
-    saved = asdict(Options(lr=0.5, device="cuda"))
-    options = options_to_continue(saved, {"device": "cpu", "compile": True}, resolve, FOLDER)
-    assert options == Options(lr=0.5, device="cpu", compile=True)
+    config = config_of(lr=0.5, device="cuda", workers=64, compile=True)
+    typed = {"device": "cpu", "compile": False, "workers": 2}
+    options = options_to_continue(config, typed, resolve, FOLDER)
+    assert options == Options(lr=0.5, device="cpu", workers=2, precision="fp32")
+
+
+@pytest.mark.parametrize("typed", [{}, {"precision": "bf16"}, {"precision": "auto"}])
+@pytest.mark.parametrize("kept", ["bf16", "auto"])
+def test_a_run_keeps_its_format_on_any_device(typed, kept):
+    """Runs of older versions kept "auto", and in words what it had meant."""
+    config = config_of(precision=kept) | {"precision": "bf16 (automatic choice)"}
+    assert options_to_continue(config, typed, resolve, FOLDER).precision == "bf16"
+    with pytest.raises(UsageError, match="--precision is fp32 here but bf16 in the run in runs/a"):
+        options_to_continue(config, {"precision": "fp32"}, resolve, FOLDER)
+
+
+@pytest.mark.parametrize(("steps", "allowed"), [(None, False), (21, False), (20, True), (3, True)])
+def test_quick_does_not_shorten_a_run_that_has_begun(steps, allowed):
+    def resolve_quick(typed):
+        return resolve({"max_steps": 20} | typed if "quick" in typed else typed)
+
+    config = config_of(max_steps=steps)
+    if allowed:
+        assert options_to_continue(config, {"quick": True}, resolve_quick, FOLDER).max_steps == steps
+    else:
+        with pytest.raises(UsageError, match="--quick is for new runs, and the one in runs/a is longer"):
+            options_to_continue(config, {"quick": True}, resolve_quick, FOLDER)
 
 
 @pytest.mark.parametrize(
@@ -81,22 +112,22 @@ def test_a_run_continues_with_its_own_options():
 )
 def test_what_decides_the_result_must_stay(name, value):
     with pytest.raises(UsageError, match=f"--{name} is {value} here but .* in the run in runs/a"):
-        options_to_continue(asdict(Options()), {name: value}, resolve, FOLDER)
+        options_to_continue(config_of(), {name: value}, resolve, FOLDER)
 
 
 def test_options_of_a_newer_version_are_refused():
     with pytest.raises(UsageError, match="made by another version of this program: it has --colour"):
-        options_to_continue(asdict(Options()) | {"colour": "blue"}, {}, resolve, FOLDER)
+        options_to_continue({"options": asdict(Options()) | {"colour": "blue"}}, {}, resolve, FOLDER)
 
 
 def test_options_that_an_older_version_did_not_have_take_their_defaults():
-    saved = asdict(Options())
-    del saved["accumulate"]
-    assert options_to_continue(saved, {}, resolve, FOLDER) == Options()
+    config = config_of()
+    del config["options"]["accumulate"]
+    assert options_to_continue(config, {}, resolve, FOLDER) == Options(precision="fp32")
 
 
 def test_which_runs_are_equal():
-    config = {"options": asdict(Options(device="cuda", compile=True))}
+    config = config_of(precision="auto", device="cuda", compile=True)
     assert same_run(Options(), config)
     assert not same_run(Options(seed=1), config)
     assert not same_run(Options(data="bars"), config)
