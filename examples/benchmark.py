@@ -35,7 +35,7 @@ except ModuleNotFoundError as missing:
 
 def check_system_words(options: Options) -> None:
     """Let the system read its own flags once, before any process is started. Raises UsageError."""
-    system = importlib.import_module(modules()[options.system])
+    system = importlib.import_module(modules()[options.system]).PROGRAM
     try:
         typed = system.read_command_line(options.words)
     except UsageError as error:

@@ -92,7 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     program = find_program(words)
     typed = program.read_command_line(words[1:])
     folder = Path(typed.pop("out", "runs"))
-    task = program.build(program.resolve(typed))
+    task = program.prepare(typed)
     batches = all_batches(task)
     print(f"device: {task.facts['device']}\nprecision: {task.facts['precision']}")
     print(f"PyTorch {torch.__version__}, {torch.get_num_threads()} CPU threads")

@@ -4,11 +4,12 @@
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
 
+from snippets.data_order import epoch_order
 from snippets.device import typed_device
 from snippets.errors import UsageError, exit_with_one_line
 from snippets.memory import read_memory
@@ -71,6 +72,25 @@ def fits_on(device: torch.device, size: int, share: float = 0.25) -> bool:
 
 
 # --8<-- [end:resident]
+# --8<-- [start:resident_batches]
+class ResidentBatches:
+    """The batches of tensors that lie on a device as a whole, in an order that a resumed run finds again."""
+
+    def __init__(self, columns: Sequence[torch.Tensor], batch_size: int, seed: int) -> None:
+        """`columns` have one entry per sample, such as images and labels."""
+        self.columns, self.batch_size, self.seed = columns, batch_size, seed
+
+    def batches(self, epoch: int, first: int = 0) -> Iterator[tuple[torch.Tensor, ...]]:
+        """Yield the batches of `epoch` from number `first` on; an incomplete last one is left out."""
+        count = len(self.columns[0])
+        order = epoch_order(count, self.seed, epoch).to(self.columns[0].device)
+        for start in range(first * self.batch_size, count - self.batch_size + 1, self.batch_size):
+            indices = order[start : start + self.batch_size]
+            # Much faster on the CPU than `column[indices]`, which copies number by number.
+            yield tuple(column.index_select(0, indices) for column in self.columns)
+
+
+# --8<-- [end:resident_batches]
 def count_wrong_copies(device: torch.device, count: int = 1000) -> int:
     """Copy `count` numbers to `device` without waiting, and return how many arrive changed.
 

@@ -17,7 +17,7 @@ from snippets.resume import RunChoice, choose_run
 from snippets.run_folder import RunFolder, new_folder
 from snippets.stop_signals import StopSignals
 from snippets.training_loop import Task, Training
-from snippets.training_options import TrainingOptions, options_to_continue, same_run
+from snippets.training_options import TrainingOptions, options_to_continue, same_run, with_precision
 
 
 class ReportedTask(Task, Protocol):
@@ -42,14 +42,23 @@ class Program:
     build: Callable[[TrainingOptions], ReportedTask]  # nothing is written yet
     size_options: tuple[str, ...]  # what to lower when memory runs out
 
+    def prepare(self, typed: dict[str, Any]) -> ReportedTask:
+        """Return a task with the typed options, ready to learn; nothing is written. Raises UsageError."""
+        return self.build(self.resolve(typed))
+
+    def main(self, argv: Sequence[str] | None = None) -> int:
+        """Train as the command line says and return the exit code. Raises UsageError and RunError."""
+        return run_program(self, argv)
+
 
 def choose(program: Program, typed: dict[str, Any]) -> tuple[RunChoice, TrainingOptions]:
     """Return whether a run begins or continues, and its options. Raises UsageError."""
     fresh = program.resolve(typed)
-    choice = choose_run(program.system, typed.get("out"), typed.get("resume"), partial(same_run, fresh))
+    wanted = partial(same_run, with_precision(fresh))
+    choice = choose_run(program.system, typed.get("out"), typed.get("resume"), wanted)
     if choice.config is None:
         return choice, fresh
-    return choice, options_to_continue(choice.config["options"], typed, program.resolve, choice.folder)
+    return choice, options_to_continue(choice.config, typed, program.resolve, choice.folder)
 
 
 def find_checkpoint(system: str, choice: RunChoice) -> tuple[dict[str, Any] | None, str | None]:
@@ -77,7 +86,7 @@ def open_run(program: Program, choice: RunChoice, options: TrainingOptions) -> T
     task = program.build(options)
     config = {
         "system": program.system,
-        "options": asdict(options),
+        "options": asdict(options) | {"precision": task.precision.name},
         **task.facts,
         "steps_per_epoch": task.steps_per_epoch,
         "total_steps": task.total_steps,

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import yaml
 
-from examples.cifar_optimizers.train import prepare
+from examples.cifar_optimizers.train import PROGRAM
 from snippets.checkpoints import is_whole, load_checkpoint, save_checkpoint
 from snippets.command_line import StrictParser
 from snippets.errors import exit_with_one_line
@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--device", choices=("cpu", "cuda", "mps"), default="cpu")
     name = parser.parse_args(argv).device
     entry = {"device": name, **origin(f"python -m tools.measure_checkpoints --device {name}")}
-    task = prepare(OPTIONS | {"device": name})
+    task = PROGRAM.prepare(OPTIONS | {"device": name})
     task.learn(next(task.batches(0, 0)))  # the momentum exists from the first step on
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "last.pt"

@@ -34,7 +34,7 @@ from dataclasses import replace
 from examples.cifar_optimizers import data_sources, train
 load = data_sources.load_digits
 data_sources.load_digits = lambda image_size: replace(load(image_size), flip=True)
-sys.exit(train.main(sys.argv[1:]))
+sys.exit(train.PROGRAM.main(sys.argv[1:]))
 """
 
 _HEADER = """\

@@ -22,7 +22,7 @@ from torch import nn
 
 from examples.benchmarking.options import whole_numbers
 from examples.benchmarking.steps import Plan, time_steps
-from examples.indicator_transformer.train import prepare, read_command_line
+from examples.indicator_transformer.train import PROGRAM
 from snippets.device import pick_device
 from snippets.errors import exit_with_one_line
 from snippets.timing import spread
@@ -63,8 +63,8 @@ def measure_way(words: list[str], way: str, plan: Plan) -> dict[str, Any]:
     """Return speed and memory of the training with the flags `words`, computed in the way called `way`."""
     precision, change = WAYS[way]
     torch._dynamo.reset()
-    task = prepare(
-        read_command_line([*words, "--precision", precision])
+    task = PROGRAM.prepare(
+        PROGRAM.read_command_line([*words, "--precision", precision])
         | {"epochs": plan.most_steps, "max_steps": plan.most_steps}
     )
     task.network = change(task.state.model)

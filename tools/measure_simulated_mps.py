@@ -155,11 +155,11 @@ def measure_speed(options: dict[str, int], repeats: int = 40) -> dict[str, objec
 
     Steps on the CPU and on the device alternate, so that a busy machine slows down both.
     """
-    from examples.cifar_optimizers.train import prepare
+    from examples.cifar_optimizers.train import PROGRAM
 
     steps = {}
     for name in ("cpu", "mps"):
-        task = prepare({"data": "synthetic", "data_fraction": 0.05, "device": name} | options)
+        task = PROGRAM.prepare({"data": "synthetic", "data_fraction": 0.05, "device": name} | options)
         batch = next(task.batches(0, 0))
         steps[name] = lambda task=task, batch=batch: task.learn(batch).cpu()
     cpu = torch.device("cpu")

@@ -16,76 +16,31 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import os
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import torch
 from tqdm import tqdm
 
-from examples.cifar_optimizers import train as cifar_optimizers
-from examples.indicator_transformer import train as indicator_transformer
+from examples.systems import SYSTEMS, find, modules
 from snippets.device import pick_device
 from snippets.run_folder import RunFolder
 from snippets.stop_signals import StopSignals
 from snippets.timing import Spread, compare
 from snippets.training_loop import EpochResult, Task, Training
+from snippets.training_run import Program
 from tools.result_entries import new_entry, store
 
 DATA = Path(__file__).resolve().parents[1] / "docs" / "data" / "results" / "training_loop.yaml"
 PAIRS = 60
 
-
-@dataclass(frozen=True)
-class System:
-    """A training system as this tool sees it."""
-
-    module: ModuleType  # its training script
-    loss: Callable[[Any, Any], torch.Tensor]  # of a task on a batch
-    max_norm: float | None  # to which gradients are clipped
-    cases: dict[str, dict[str, list[str]]]  # kind of device: name of the training: its flags
-    saving_epochs: dict[str, dict[str, int]]  # long enough for a run to outlast its last checkpoint
-
-
-FULL_SIZE = ["--size", "origin", "--batch-size", "16", "--bars", "60000"]
-
-SYSTEMS = {
-    "cifar_optimizers": System(
-        cifar_optimizers,
-        lambda task, batch: task.loss_and_scores(task.network, batch)[0],
-        None,
-        {
-            "cpu": {"digits": [], "synthetic": ["--data", "synthetic", "--image-size", "32"]},
-            "gpu": {
-                "digits": [],
-                "synthetic": [
-                    "--data",
-                    "synthetic",
-                    "--image-size",
-                    "32",
-                    "--width",
-                    "64",
-                    "--batch-size",
-                    "128",
-                ],
-            },
-        },
-        {"cpu": {"digits": 10, "synthetic": 10}, "gpu": {"digits": 300, "synthetic": 200}},
-    ),
-    "indicator_transformer": System(
-        indicator_transformer,
-        lambda task, batch: task.losses(task.network, batch)[0],
-        indicator_transformer.MAX_NORM,
-        {"cpu": {"small": []}, "gpu": {"small": [], "origin": FULL_SIZE}},
-        {"cpu": {"small": 6}, "gpu": {"small": 60, "origin": 60}},
-    ),
-}
 
 _HEADER = """\
 # Measured by tools/measure_training_loop.py, which replaces the entry of the machine that it runs on. Times
@@ -114,20 +69,20 @@ class TimedSaving(Training):
         self.saves.append(time.perf_counter() - start)
 
 
-def bare_epoch(system: System, task: Any, epoch: int) -> None:
+def bare_epoch(task: Any, epoch: int) -> None:
     """Train for one epoch as a tutorial would, reading nothing from the device."""
     (optimizer,), (scheduler,) = task.state.optimizers, task.state.schedulers
     for batch in task.batches(epoch, 0):
-        loss = system.loss(task, batch)
+        loss = task.loss(task.network, batch)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        if system.max_norm is not None:
-            torch.nn.utils.clip_grad_norm_(task.state.model.parameters(), system.max_norm)
+        if task.max_norm is not None:
+            torch.nn.utils.clip_grad_norm_(task.state.model.parameters(), task.max_norm)
         optimizer.step()
         scheduler.step()
 
 
-def steps_only(system: System, task: Task, epoch: int) -> None:
+def steps_only(task: Task, epoch: int) -> None:
     """Train for one epoch with the steps of the real loop and nothing around them."""
     for batch in task.batches(epoch, 0):
         task.learn(batch)
@@ -150,16 +105,16 @@ def opened(kind: type[Training], task: Task) -> Iterator[tuple[Training, tqdm]]:
 
 
 def measure_overhead(
-    system: System, words: list[str], pairs: int, simple_epoch: Callable[[System, Any, int], None]
+    program: Program, words: list[str], pairs: int, simple_epoch: Callable[[Any, int], None]
 ) -> dict[str, Any]:
     """Return the seconds of an epoch of a simple loop and of the real one, and the ratios of neighbours."""
-    typed = system.module.read_command_line(words) | {"epochs": 10_000}  # a schedule that hardly moves
-    simple, real = system.module.prepare(typed), system.module.prepare(typed)
+    typed = program.read_command_line(words) | {"epochs": 10_000}  # a schedule that hardly moves
+    simple, real = program.prepare(typed), program.prepare(typed)
     real.evaluate = lambda epoch, measures, speed: EpochResult({}, 0.0, f"epoch {epoch}")
     steps, done = real.steps_per_epoch, [0]
 
     def run_simple() -> None:
-        simple_epoch(system, simple, done[0])
+        simple_epoch(simple, done[0])
         done[0] += 1
 
     with opened(WithoutSaving, real) as (training, bar):
@@ -179,9 +134,9 @@ def measure_overhead(
     }
 
 
-def measure_saving(system: System, words: list[str], epochs: int) -> dict[str, Any]:
+def measure_saving(program: Program, words: list[str], epochs: int) -> dict[str, Any]:
     """Return how often and how long a run with the loop's own settings wrote checkpoints."""
-    task = system.module.prepare(system.module.read_command_line(words) | {"epochs": epochs})
+    task = program.prepare(program.read_command_line(words) | {"epochs": epochs})
     with opened(TimedSaving, task) as (training, bar):
         start = time.perf_counter()
         training.train(StopSignals(), bar)
@@ -205,17 +160,20 @@ def rounded(values: Spread) -> dict[str, float]:
 
 def measure(name: str, device: torch.device, pairs: int) -> dict[str, Any]:
     """Return the entry of the system `name` on this machine: where, when, and what came out."""
-    system = SYSTEMS[name]
+    system, (script,) = find(name)
+    program = importlib.import_module(modules()[name]).PROGRAM
     entry = {"system": name, **new_entry("tools.measure_training_loop", device), "overhead": [], "saving": []}
-    kind = "cpu" if device.type == "cpu" else "gpu"
-    for case, words in system.cases[kind].items():
-        known = {"data": case, "words": words}
+    for case in system.cases:
+        if case.gpu != (device.type != "cpu"):
+            continue
+        words = script.words(case.settings)
+        known = {"data": case.name, "words": words}
         for against, epoch in SIMPLE_LOOPS.items():
-            overhead = measure_overhead(system, ["--device", device.type, *words], pairs, epoch)
-            print(f"{case}: real / {against} {overhead['ratio']}", flush=True)
+            overhead = measure_overhead(program, ["--device", device.type, *words], pairs, epoch)
+            print(f"{case.name}: real / {against} {overhead['ratio']}", flush=True)
             entry["overhead"].append(known | {"against": against} | overhead)
-        saving = measure_saving(system, ["--device", device.type, *words], system.saving_epochs[kind][case])
-        print(f"{case}: {saving['saves']} checkpoints, {saving['share']:.3%} of the time", flush=True)
+        saving = measure_saving(program, ["--device", device.type, *words], case.epochs)
+        print(f"{case.name}: {saving['saves']} checkpoints, {saving['share']:.3%} of the time", flush=True)
         entry["saving"].append(known | saving)
     return entry
 
@@ -223,7 +181,9 @@ def measure(name: str, device: torch.device, pairs: int) -> dict[str, Any]:
 def main() -> int:
     """Measure on the wanted device and store the result; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--system", default="cifar_optimizers", choices=tuple(SYSTEMS))
+    parser.add_argument(
+        "--system", default="cifar_optimizers", choices=[system.name for system in SYSTEMS if system.cases]
+    )
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "mps", "cuda"))
     parser.add_argument("--pairs", type=int, default=PAIRS)
     parser.add_argument("--file", type=Path, default=DATA)

@@ -191,7 +191,7 @@ def run_some(tests: list[str]) -> int:
     if not any(stage.failed for stage in stages):
         report = measure(ROOT)
         for key in executed_record.update(ROOT, report, complete=False):
-            print(f"{executed_record.RECORD}: noted that {key} ran; commit both together")
+            print(f"{executed_record.RECORD}: brought up to date for {key}; commit both together")
         for key in executed_record.out_of_date(ROOT):
             lines = ", ".join(map(str, report.never_ran.get(key, [])))
             print(f"{executed_record.RECORD}: nothing noted of {key}: these tests did not run line {lines}")

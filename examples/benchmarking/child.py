@@ -52,7 +52,7 @@ class Job:
 def run_job(job: Job) -> dict[str, Any]:
     """Return what a level gave: status "measured", or "unavailable" or "failed" with the reason."""
     try:
-        system = importlib.import_module(job.module)
+        system = importlib.import_module(job.module).PROGRAM
         start = time.perf_counter()
         task = system.prepare(job.options(system.read_command_line(job.words)))
         prepared = time.perf_counter() - start  # reads data; compiles

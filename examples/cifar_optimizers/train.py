@@ -5,7 +5,7 @@ right after a few seconds on two CPU cores. The published set-up: `--data cifar1
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 try:
@@ -23,17 +23,14 @@ try:
     from examples.cifar_optimizers.worker_data import AugmentedImages
     from snippets.accumulation import accumulate_gradients, update
     from snippets.checkpoints import TrainingState
-    from snippets.compile_safely import compile_or_eager
     from snippets.data_loading import EpochLoader
-    from snippets.data_order import epoch_order
-    from snippets.device import is_mps, pick_device
+    from snippets.data_on_device import ResidentBatches
     from snippets.errors import UsageError, exit_with_one_line
-    from snippets.precision import pick_precision
     from snippets.run_folder import RunFolder
     from snippets.seeds import seed_everything
     from snippets.training_loop import EpochResult
-    from snippets.training_run import Program, run_program
-    from snippets.watermarks import check_watermarks
+    from snippets.training_run import Program
+    from snippets.training_setup import compiled, open_device, plan_steps
 except ModuleNotFoundError as missing:
     print(
         f"error: this Python has no module {missing.name!r}; "
@@ -42,7 +39,6 @@ except ModuleNotFoundError as missing:
     )
     sys.exit(2)
 
-SYSTEM = "cifar_optimizers"
 TEST_BATCH = 1000  # images per forward pass when nothing is learned
 
 Batch = tuple[torch.Tensor, torch.Tensor]  # images and labels
@@ -57,19 +53,17 @@ class ImageClassification:
     """A ResNet-18 that learns to classify images. They all lie on the device, unless workers bring them."""
 
     header = HEADER
+    max_norm = None  # gradients are not clipped
 
     def __init__(self, options: Options) -> None:
         """Load the data and make network, optimizers and schedules. Raises UsageError; writes nothing."""
-        device, reason = pick_device(options.device)
-        if is_mps(device):
-            check_watermarks()
-        self.options, self.precision = options, pick_precision(options.precision, device)
+        device, self.precision, self.facts = open_device(options)
+        self.options = options
         if options.optimizer == "muon" and self.precision.name == "fp16":
             raise UsageError("--optimizer muon cannot scale gradients as fp16 needs it; use --precision bf16")
         data = load_for_training(options)
-        self.samples_per_step = options.batch_size * options.accumulate
-        self.steps_per_epoch = len(data.train_labels) // self.samples_per_step
-        self.total_steps = min(options.epochs * self.steps_per_epoch, options.max_steps or sys.maxsize)
+        steps = plan_steps(options, len(data.train_labels))
+        self.samples_per_step, self.steps_per_epoch, self.total_steps = steps
         seed_everything(options.seed)
         model = ResNet18(data.classes, options.width).to(device).train()
         optimizers = OPTIMIZERS[options.optimizer].build(model, options.lr, options.weight_decay)
@@ -77,45 +71,24 @@ class ImageClassification:
             make_schedule(optimizer, options.schedule, self.total_steps) for optimizer in optimizers
         ]
         self.state = TrainingState(model, optimizers, schedulers, device, scaler=self.precision.scaler())
-        self.facts = {
-            "device": f"{device} ({reason})",
-            "precision": f"{self.precision.name} ({self.precision.reason})",
-            "parameters": parameter_count(model),
-            "data_crc32": data.fingerprint(),
-        }
-        self.loader = None
+        self.facts |= {"parameters": parameter_count(model), "data_crc32": data.fingerprint()}
+        size, seed = self.samples_per_step, options.seed
         if options.workers:
-            images, size = AugmentedImages(data), self.samples_per_step
-            self.loader = EpochLoader(images, size, options.seed, workers=options.workers, device=device)
+            images = AugmentedImages(data)
+            self.source = EpochLoader(images, size, seed, workers=options.workers, device=device)
         self.data = data.to(device)
-        self.network = self.compiled() if options.compile else model
+        resident = self.data.train_images, self.data.train_labels
+        if not options.workers:
+            self.source = ResidentBatches(resident, size, seed)
+        self.network = model
+        if options.compile:
+            first = tuple(tensor[: options.batch_size] for tensor in resident)
+            self.network = compiled(model, lambda network: self.loss(network, first), self.facts)
 
-    def compiled(self) -> nn.Module:
-        """Return the compiled network, or the network itself where that does not work; `facts` say which."""
-        print("compiling and comparing with the uncompiled network: up to a minute", flush=True)
-        size = self.options.batch_size
-        batch = self.data.train_images[:size], self.data.train_labels[:size]
-        network, self.facts["compile"] = compile_or_eager(
-            self.state.model, lambda network: self.loss_and_scores(network, batch)[0]
-        )
-        return network
-
-    # --8<-- [start:batches]
     def batches(self, epoch: int, first: int) -> Iterator[Batch]:
-        """Yield the images of each step, and their labels; an incomplete last batch is left out.
+        """Yield the batches of an epoch from number `first` on. Workers have cropped and flipped theirs."""
+        return self.source.batches(epoch, first)
 
-        Workers have cropped and flipped them. Otherwise they are as stored, and `loss_and_scores` does it.
-        """
-        if self.loader is not None:
-            yield from self.loader.batches(epoch, first)
-            return
-        order = epoch_order(len(self.data.train_labels), self.options.seed, epoch).to(self.state.device)
-        for step in range(first, self.steps_per_epoch):
-            indices = order[step * self.samples_per_step : (step + 1) * self.samples_per_step]
-            # Much faster on the CPU than `train_images[indices]`, which copies pixel by pixel.
-            yield self.data.train_images.index_select(0, indices), self.data.train_labels[indices]
-
-    # --8<-- [end:batches]
     # --8<-- [start:training_step]
     def learn(self, batch: Batch) -> torch.Tensor:
         """Learn from images (batch, 3, size, size) and labels (batch,); return mean loss and accuracy, (2,).
@@ -124,7 +97,7 @@ class ImageClassification:
         """
         parts = list(zip(*(tensor.split(self.options.batch_size) for tensor in batch), strict=True))
         measures = accumulate_gradients(parts, self.measure, self.state.scaler, count=batch_length)
-        update(self.state)
+        update(self.state, self.max_norm)
         return measures
 
     def measure(self, batch: Batch) -> torch.Tensor:
@@ -136,13 +109,17 @@ class ImageClassification:
     def loss_and_scores(self, network: nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the mean loss and the class scores (batch, classes) that `network` gives."""
         images, labels = batch
-        images = network_input(self.data, images, augment=self.loader is None)
+        images = network_input(self.data, images, augment=not self.options.workers)
         with self.precision.autocast():
             scores = network(images)
             loss = F.cross_entropy(scores, labels, label_smoothing=self.data.label_smoothing)
         return loss, scores
 
     # --8<-- [end:training_step]
+    def loss(self, network: nn.Module, batch: Batch) -> torch.Tensor:
+        """Return the mean loss alone."""
+        return self.loss_and_scores(network, batch)[0]
+
     def evaluate(self, epoch: int, measures: list[float], samples_per_s: float) -> EpochResult:
         """Measure the network on the held-out images."""
         values = {"train_loss": measures[0], "train_accuracy": measures[1]}
@@ -174,18 +151,9 @@ def evaluate(model: nn.Module, data: ImageData) -> tuple[float, float]:
     return loss / len(data.test_labels), right / len(data.test_labels)
 
 
-def prepare(typed: dict[str, Any]) -> ImageClassification:
-    """Return a task with the typed options, ready to learn; nothing is written. Raises UsageError."""
-    return ImageClassification(resolve(typed))
-
-
-PROGRAM = Program(SYSTEM, read_command_line, resolve, ImageClassification, ("batch_size", "width"))
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Train as the command line says and return the exit code. Raises UsageError and RunError."""
-    return run_program(PROGRAM, argv)
-
+PROGRAM = Program(
+    "cifar_optimizers", read_command_line, resolve, ImageClassification, size_options=("batch_size", "width")
+)
 
 if __name__ == "__main__":
-    sys.exit(exit_with_one_line(main))
+    sys.exit(exit_with_one_line(PROGRAM.main))

@@ -22,7 +22,7 @@ from examples.indicator_transformer.market_data import (
 from examples.indicator_transformer.options import Options, find_data
 from examples.indicator_transformer.prediction import TrainedNetwork, rebuild_network
 from examples.indicator_transformer.samples import Samples, joined, make_samples
-from examples.indicator_transformer.train import SYSTEM
+from examples.indicator_transformer.train import PROGRAM
 from snippets.checkpoints import DamagedCheckpoint, load_checkpoint, load_newest
 from snippets.errors import UsageError
 
@@ -64,15 +64,15 @@ def find_checkpoint(path: Path) -> tuple[dict[str, Any], Path, str | None]:
     if not path.exists():
         raise UsageError(f"there is no run folder or checkpoint {path}")
     if not path.is_dir():
-        return load_checkpoint(path, SYSTEM), path, None
+        return load_checkpoint(path, PROGRAM.system), path, None
     folder = path / "checkpoints"
     if not folder.is_dir():
         raise UsageError(f"{path} holds no run (no folder checkpoints); name a run folder or a checkpoint")
     best = folder / "best.pt"
     try:
-        return load_checkpoint(best, SYSTEM), best, None
+        return load_checkpoint(best, PROGRAM.system), best, None
     except DamagedCheckpoint as damage:
-        content, newest, _ = load_newest(folder, SYSTEM)
+        content, newest, _ = load_newest(folder, PROGRAM.system)
         return content, newest, f"{damage}; taking {newest} instead"
 
 

@@ -18,7 +18,7 @@ from examples.indicator_transformer.history import WARM_UP, History
 from examples.indicator_transformer.indicator import Indicator
 from examples.indicator_transformer.indicators import INDICATORS, compute_indicators
 from examples.indicator_transformer.model import SIZES, IndicatorTransformer
-from examples.indicator_transformer.train import SYSTEM
+from examples.indicator_transformer.train import PROGRAM
 from snippets.checkpoints import check_weights, load_checkpoint
 from snippets.errors import UsageError
 
@@ -49,7 +49,7 @@ def load_network(path: Path) -> TrainedNetwork:
 
     Raises UsageError as `load_checkpoint` and `rebuild_network` do; nothing in the file is executed.
     """
-    return rebuild_network(load_checkpoint(path, SYSTEM), path)
+    return rebuild_network(load_checkpoint(path, PROGRAM.system), path)
 
 
 def rebuild_network(content: dict[str, Any], path: Path) -> TrainedNetwork:

@@ -6,7 +6,7 @@ context reaches to the best possible, in about 10 s on two CPU cores. The guide'
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 try:
@@ -23,17 +23,14 @@ try:
     from examples.indicator_transformer.report import HEADER, conclude, describe, epoch_line
     from snippets.accumulation import accumulate_gradients, update
     from snippets.checkpoints import TrainingState
-    from snippets.compile_safely import compile_or_eager
     from snippets.data_loading import EpochLoader
-    from snippets.data_order import epoch_order
-    from snippets.device import is_mps, pick_device
+    from snippets.data_on_device import ResidentBatches
     from snippets.errors import exit_with_one_line
-    from snippets.precision import pick_precision
     from snippets.run_folder import RunFolder
     from snippets.seeds import seed_everything
     from snippets.training_loop import EpochResult
-    from snippets.training_run import Program, run_program
-    from snippets.watermarks import check_watermarks
+    from snippets.training_run import Program
+    from snippets.training_setup import compiled, open_device, plan_steps
 except ModuleNotFoundError as missing:
     print(
         f"error: this Python has no module {missing.name!r}; "
@@ -41,9 +38,6 @@ except ModuleNotFoundError as missing:
         file=sys.stderr,
     )
     sys.exit(2)
-
-SYSTEM = "indicator_transformer"
-MAX_NORM = 1.0  # of all gradients together
 
 Batch = tuple[torch.Tensor, torch.Tensor, torch.Tensor]  # readings, context, usefulness
 
@@ -57,70 +51,46 @@ class IndicatorSelection:
     """A transformer that learns to select indicators. Samples lie on the device, or workers bring them."""
 
     header = HEADER
+    max_norm = 1.0  # of all gradients together
 
     def __init__(self, options: Options) -> None:
         """Load the bars and make network, optimizer and schedule. Raises UsageError; writes nothing."""
-        device, reason = pick_device(options.device)
-        if is_mps(device):
-            check_watermarks()
-        self.options, self.precision = options, pick_precision(options.precision, device)
+        device, self.precision, self.facts = open_device(options)
         data = load_for_training(options)
-        self.samples_per_step = options.batch_size * options.accumulate
-        self.steps_per_epoch = len(data.training) // self.samples_per_step
-        self.total_steps = min(options.epochs * self.steps_per_epoch, options.max_steps or sys.maxsize)
+        learned = data.training
+        self.options = options
+        self.samples_per_step, self.steps_per_epoch, self.total_steps = plan_steps(options, len(learned))
         seed_everything(options.seed)
         model = IndicatorTransformer(len(data.indicators), len(CONTEXT), SIZES[options.size])
-        model.fit_normaliser(data.training.indicator_values, data.training.market_context)
+        model.fit_normaliser(learned.indicator_values, learned.market_context)
         model = model.to(device).train()
         optimizer = torch.optim.AdamW(model.parameters(), options.lr, weight_decay=options.weight_decay)
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=self.total_steps)
         self.state = TrainingState(model, [optimizer], [schedule], device, scaler=self.precision.scaler())
-        self.facts = {
-            "device": f"{device} ({reason})",
-            "precision": f"{self.precision.name} ({self.precision.reason})",
+        self.facts |= {
             "parameters": parameter_count(model),
             "data_crc32": data.fingerprint(),
             "indicators": data.indicators,  # a prediction must know which readings the network expects
             "context": list(CONTEXT),
             "interval": data.interval,
         }
-        self.learned = data.training
-        columns = (
-            data.training.indicator_values,
-            data.training.market_context,
-            data.training.indicator_usefulness,
-        )
-        self.loader = None
+        columns = learned.indicator_values, learned.market_context, learned.indicator_usefulness
+        size, seed = self.samples_per_step, options.seed
         if options.workers:
-            rows, size = TensorDataset(*columns), self.samples_per_step
-            self.loader = EpochLoader(rows, size, options.seed, workers=options.workers, device=device)
+            rows = TensorDataset(*columns)
+            self.source = EpochLoader(rows, size, seed, workers=options.workers, device=device)
         else:
-            columns = tuple(column.to(device) for column in columns)
-        self.columns = columns
+            self.source = ResidentBatches([column.to(device) for column in columns], size, seed)
         self.data, self.held_out = data, data.validation.to(device)
-        self.network = self.compiled() if options.compile else model
+        self.network = model
+        if options.compile:
+            first = tuple(column[: options.batch_size].to(device) for column in columns)
+            self.network = compiled(model, lambda network: self.loss(network, first), self.facts)
 
-    def compiled(self) -> nn.Module:
-        """Return the compiled network, or the network itself where that does not work; `facts` say which."""
-        print("compiling and comparing with the uncompiled network: up to a minute", flush=True)
-        batch = tuple(column[: self.options.batch_size].to(self.state.device) for column in self.columns)
-        network, self.facts["compile"] = compile_or_eager(
-            self.state.model, lambda network: self.losses(network, batch)[0]
-        )
-        return network
-
-    # --8<-- [start:batches]
     def batches(self, epoch: int, first: int) -> Iterator[Batch]:
-        """Yield readings, context and usefulness of each step; an incomplete last batch is left out."""
-        if self.loader is not None:
-            yield from self.loader.batches(epoch, first)
-            return
-        order = epoch_order(len(self.learned), self.options.seed, epoch).to(self.state.device)
-        for step in range(first, self.steps_per_epoch):
-            chosen = order[step * self.samples_per_step : (step + 1) * self.samples_per_step]
-            yield tuple(column.index_select(0, chosen) for column in self.columns)
+        """Yield readings, context and usefulness of each step of an epoch from number `first` on."""
+        return self.source.batches(epoch, first)
 
-    # --8<-- [end:batches]
     # --8<-- [start:training_step]
     def learn(self, batch: Batch) -> torch.Tensor:
         """Learn from readings (batch, indicators), context (batch, features) and usefulness; return (2,).
@@ -129,7 +99,7 @@ class IndicatorSelection:
         """
         parts = list(zip(*(column.split(self.options.batch_size) for column in batch), strict=True))
         measures = accumulate_gradients(parts, self.measure, self.state.scaler, count=batch_length)
-        update(self.state, max_norm=MAX_NORM)
+        update(self.state, self.max_norm)
         return measures
 
     def measure(self, batch: Batch) -> torch.Tensor:
@@ -144,6 +114,10 @@ class IndicatorSelection:
             return selection_loss(logits, weights, usefulness)
 
     # --8<-- [end:training_step]
+    def loss(self, network: nn.Module, batch: Batch) -> torch.Tensor:
+        """Return the mean loss alone."""
+        return self.losses(network, batch)[0]
+
     def evaluate(self, epoch: int, measures: list[float], samples_per_s: float) -> EpochResult:
         """Measure the network on the held-out samples."""
         values = {"train_loss": measures[0], "train_bce": measures[1]}
@@ -160,18 +134,13 @@ class IndicatorSelection:
         return conclude(run, self.options, self.data, self.state)
 
 
-def prepare(typed: dict[str, Any]) -> IndicatorSelection:
-    """Return a task with the typed options, ready to learn; nothing is written. Raises UsageError."""
-    return IndicatorSelection(resolve(typed))
-
-
-PROGRAM = Program(SYSTEM, read_command_line, resolve, IndicatorSelection, ("batch_size", "size", "bars"))
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Train as the command line says and return the exit code. Raises UsageError and RunError."""
-    return run_program(PROGRAM, argv)
-
+PROGRAM = Program(
+    "indicator_transformer",
+    read_command_line,
+    resolve,
+    IndicatorSelection,
+    size_options=("batch_size", "size", "bars"),
+)
 
 if __name__ == "__main__":
-    sys.exit(exit_with_one_line(main))
+    sys.exit(exit_with_one_line(PROGRAM.main))

@@ -98,9 +98,9 @@ def run_train(system, tmp_path, monkeypatch, capsys, one_thread):
 
     def call(*words):
         capsys.readouterr()
-        code = exit_with_one_line(system.main, [str(word) for word in words])
+        code = exit_with_one_line(system.PROGRAM.main, [str(word) for word in words])
         printed = capsys.readouterr()
-        folders = sorted(Path("runs", system.SYSTEM).glob("*"))
+        folders = sorted(Path("runs", system.PROGRAM.system).glob("*"))
         out = Path(words[words.index("--out") + 1]) if "--out" in words else None
         folder = out or (folders[-1].resolve() if folders else None)
         return Outcome(code, printed.out, printed.err, folder)
@@ -142,7 +142,7 @@ def save_often(monkeypatch):
 @pytest.fixture
 def without_curves(system, monkeypatch):
     """Let runs in this process draw nothing at their end: in the shortest, that takes half of the time."""
-    report = importlib.import_module(f"examples.{system.SYSTEM}.report")
+    report = importlib.import_module(f"examples.{system.PROGRAM.system}.report")
     monkeypatch.setattr(report, "draw_curves", lambda *arguments: None)
 
 
@@ -157,10 +157,10 @@ def undisturbed(system, outcomes_so_far, tmp_path_factory, one_thread):
     """Return a function that gives the outcome of a run with certain options that nothing disturbed."""
 
     def run(options):
-        key = (system.SYSTEM, *map(str, options))
+        key = (system.PROGRAM.system, *map(str, options))
         if key not in outcomes_so_far:
             folder = tmp_path_factory.mktemp("undisturbed") / "run"
-            assert system.main([*key[1:], "--out", str(folder)]) == 0
+            assert system.PROGRAM.main([*key[1:], "--out", str(folder)]) == 0
             outcomes_so_far[key] = Outcome(0, "", "", folder)
         return outcomes_so_far[key]
 

@@ -93,7 +93,7 @@ def train_in_child(train, options, arranged):
     if arranged is not None:
         arrange_death(arranged)
     words = [*options, "--out", str(RUN), "--resume", "auto"]
-    os._exit(exit_with_one_line(train.main, words))
+    os._exit(exit_with_one_line(train.PROGRAM.main, words))
 
 
 def wait_and_kill(child, patience):

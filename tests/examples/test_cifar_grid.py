@@ -46,7 +46,7 @@ def begun(monkeypatch, one_thread):
     def train_here(run, stop):
         names.append(run.folder.name)
         try:
-            assert train.main([*run.options, "--out", str(run.folder), "--resume", "auto"]) == 0
+            assert train.PROGRAM.main([*run.options, "--out", str(run.folder), "--resume", "auto"]) == 0
         except RunError as error:
             return str(error)
         return None
@@ -94,7 +94,7 @@ def test_every_combination_is_trained_once(call, begun, tmp_path):
 def test_an_unfinished_run_is_continued(call, begun, tmp_path):
     words = ("--optimizers", "sgd", "--seeds", "0", "--out", "g", *TWO_STEPS)
     folder = tmp_path / "g" / "sgd-seed0"
-    assert train.main([*TWO_STEPS, "--optimizer", "sgd", "--seed", "0", "--out", str(folder)]) == 0
+    assert train.PROGRAM.main([*TWO_STEPS, "--optimizer", "sgd", "--seed", "0", "--out", str(folder)]) == 0
     heartbeat = json.loads((folder / "heartbeat.json").read_text()) | {"status": "interrupted"}
     (folder / "heartbeat.json").write_text(json.dumps(heartbeat))
     before = read_json(folder / "summary.json")
@@ -295,7 +295,7 @@ def test_label_noise_runs_both_grids(call, begun, tmp_path, share):
 @pytest.mark.parametrize("epochs", [10, 200])
 def test_the_schedule_fits_both_lengths(epochs, one_thread):
     """A test of 10 epochs is a complete training: the learning rate falls to 0 in both."""
-    task = train.prepare(read_command_line([*SMALL, "--epochs", str(epochs)]))
+    task = train.PROGRAM.prepare(read_command_line([*SMALL, "--epochs", str(epochs)]))
     assert task.total_steps == epochs * task.steps_per_epoch
     (schedule,) = task.state.schedulers
     factor = schedule.lr_lambdas[0]

@@ -57,7 +57,9 @@ def test_every_shift_and_mirror_image_appears_and_nothing_else(padding, flip):
 
 def test_a_worker_brings_what_the_network_learns_from():
     data = load_digits(16)
-    task = train.prepare({"device": "cpu", "workers": 1, "batch_size": 100, "accumulate": 3, "seed": 5})
+    task = train.PROGRAM.prepare(
+        {"device": "cpu", "workers": 1, "batch_size": 100, "accumulate": 3, "seed": 5}
+    )
     ((images, labels),) = task.batches(2, 3)  # the last batch of an epoch
     indices = epoch_order(len(data.train_labels), 5, 2)[900:1200]
     samples = SeededSamples(AugmentedImages(data), seed=5)
@@ -75,7 +77,7 @@ def test_a_worker_brings_what_the_network_learns_from():
 
 
 def test_without_workers_the_batches_are_the_stored_images():
-    task = train.prepare({"device": "cpu", "batch_size": 100, "seed": 5})
+    task = train.PROGRAM.prepare({"device": "cpu", "batch_size": 100, "seed": 5})
     images, labels = list(task.batches(1, 12))[1]
     indices = epoch_order(len(task.data.train_labels), 5, 1)[1300:1400]
     assert torch.equal(images, task.data.train_images[indices])

@@ -120,7 +120,7 @@ def test_outside_the_environment_the_script_says_how_to_enter_it(tmp_path):
 
 def test_help_names_every_flag(run_train, capsys):
     with pytest.raises(SystemExit) as ended:
-        train.main(["--help"])
+        train.PROGRAM.main(["--help"])
     assert ended.value.code == 0
     out = capsys.readouterr().out
     flags = """

@@ -35,7 +35,7 @@ def run_folder(tmp_path_factory, one_thread):
         "--out",
         str(folder),
     ]
-    assert train.main(words) == 0
+    assert train.PROGRAM.main(words) == 0
     return folder
 
 
@@ -191,7 +191,7 @@ def folder_run(tmp_path_factory, one_thread):
     (root / "bars").mkdir()
     generate_market(6_000, seed=4).bars.table.to_csv(root / "bars" / "ACME.csv")
     words = ["--data", root / "bars", "--epochs", 1, "--batch-size", 16, "--device", "cpu"]
-    assert train.main([str(word) for word in (*words, "--out", root / "run")]) == 0
+    assert train.PROGRAM.main([str(word) for word in (*words, "--out", root / "run")]) == 0
     return root / "run", root / "bars"
 
 

@@ -40,7 +40,7 @@ def checkpoint(tmp_path_factory, bars_file):
     """
     folder = tmp_path_factory.mktemp("run") / "run"
     words = ["--bars", 10_000, "--epochs", 1, "--batch-size", 16, "--device", "cpu", "--out", folder]
-    assert exit_with_one_line(train.main, [str(word) for word in words]) == 0
+    assert exit_with_one_line(train.PROGRAM.main, [str(word) for word in words]) == 0
     path = folder / "checkpoints" / "last.pt"
     chance = predict_bars(load_network(path), read_bars(bars_file), LAST, torch.device("cpu")).chance
     content = load_checkpoint(path)

@@ -171,7 +171,7 @@ def cifar_run(tmp_path):
     """Return the folder of a run of the other system."""
     cifar = importlib.import_module("examples.cifar_optimizers.train")
     words = "--device cpu --data synthetic --image-size 8 --width 2 --data-fraction 0.1 --max-steps 1"
-    assert cifar.main([*words.split(), "--out", str(tmp_path / "cifar")]) == 0
+    assert cifar.PROGRAM.main([*words.split(), "--out", str(tmp_path / "cifar")]) == 0
     return tmp_path / "cifar"
 
 

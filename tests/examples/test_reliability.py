@@ -99,7 +99,7 @@ not_on_macos = pytest.mark.skipif(
 def test_a_handful_of_kills_costs_nothing_but_time(
     system, options, kills, tmp_path, one_thread, undisturbed, outcome_of
 ):
-    killed, while_writing, folders = kill_runs(system.SYSTEM, options, kills, 1, tmp_path, one_thread)
+    killed, while_writing, folders = kill_runs(system.PROGRAM.system, options, kills, 1, tmp_path, one_thread)
     assert (killed, while_writing) == (kills, kills // 2)
     for folder in folders:
         outcome_of(folder).assert_same_as(undisturbed(options))
@@ -118,7 +118,7 @@ def test_hundreds_of_kills_cost_nothing_but_time(
     system, options, tmp_path, one_thread, undisturbed, outcome_of
 ):
     """After each of them there is a whole checkpoint, and runs still end bit-equal."""
-    killed, while_writing, folders = kill_runs(system.SYSTEM, options, 400, 3, tmp_path, one_thread)
+    killed, while_writing, folders = kill_runs(system.PROGRAM.system, options, 400, 3, tmp_path, one_thread)
     assert (killed, while_writing) == (400, 200)
     for folder in folders:
         outcome_of(folder).assert_same_as(undisturbed(options))
@@ -218,7 +218,7 @@ training_loop.FIRST_SAVE, training_loop.SAVE_SHARE = 0.0, float("inf")
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), hard))
-sys.exit(train.exit_with_one_line(train.main, sys.argv[2:]))
+sys.exit(train.exit_with_one_line(train.PROGRAM.main, sys.argv[2:]))
 """
 
 

@@ -26,7 +26,7 @@ def _one_thread(tmp_path, monkeypatch):
 
 
 def run_train(words, system=train):
-    return exit_with_one_line(system.main, words.split())
+    return exit_with_one_line(system.PROGRAM.main, words.split())
 
 
 def last(folder):
@@ -104,7 +104,9 @@ def test_a_run_moves_from_mps_to_the_cpu_and_back(tmp_path):
     assert run_train(f"--device mps {TINY} --out run") == 0
     content = torch.load(tmp_path / "run" / "checkpoints" / "last.pt", weights_only=True)
     assert content["model"]["head.weight"].device.type == "mps"
-    network = train.prepare({"device": "cpu", "data": "synthetic", "image_size": 8, "width": 2}).state.model
+    network = train.PROGRAM.prepare(
+        {"device": "cpu", "data": "synthetic", "image_size": 8, "width": 2}
+    ).state.model
     network.load_state_dict(last(tmp_path / "run")["model"])
     assert next(network.parameters()).device.type == "cpu"
 

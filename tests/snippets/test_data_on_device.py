@@ -4,9 +4,12 @@ from collections import namedtuple
 
 import pytest
 import torch
+from torch.utils.data import TensorDataset
 
 from snippets import data_on_device
+from snippets.data_loading import EpochLoader
 from snippets.data_on_device import (
+    ResidentBatches,
     count_wrong_copies,
     fits_on,
     main,
@@ -100,3 +103,16 @@ def test_copies_are_counted_as_wrong_when_they_are(monkeypatch, capsys):
 def test_one_device_at_most():
     with pytest.raises(UsageError, match="at most one device"):
         main(["cpu", "mps"])
+
+
+def test_resident_batches_are_those_of_a_loader_and_begin_anywhere():
+    images, labels = torch.arange(10).float()[:, None], torch.arange(10)
+    resident = ResidentBatches((images, labels), batch_size=3, seed=7)
+    loader = EpochLoader(TensorDataset(images, labels), 3, 7, workers=0, device=torch.device("cpu"))
+    for epoch in (0, 1):
+        batches = list(resident.batches(epoch))
+        assert [len(part) for _, part in batches] == [3, 3, 3]  # the tenth sample makes no whole batch
+        assert all(torch.equal(values[:, 0], part.float()) for values, part in batches)
+        order = torch.cat([part for _, part in batches])
+        assert torch.equal(order, torch.cat([part for _, part in loader.batches(epoch)]))
+        assert torch.equal(order[6:], torch.cat([part for _, part in resident.batches(epoch, 2)]))

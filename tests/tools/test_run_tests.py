@@ -117,7 +117,7 @@ def test_named_tests_run_where_they_belong_and_what_passed_is_noted(monkeypatch,
     if not failed:
         assert commands[0][-1] == "tests/snippets/test_a.py"
         out = capsys.readouterr().out
-        assert "noted that a.py:one ran; commit both together" in out
+        assert "brought up to date for a.py:one; commit both together" in out
         assert "nothing noted of b.py:two: these tests did not run line 7, 8" in out
 
 

@@ -1,0 +1,54 @@
+"""What every training system decides before its first step: device, number format, number of steps."""
+
+import sys
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+from snippets.compile_safely import Network, WarmUp, compile_or_eager
+from snippets.device import is_mps, pick_device
+from snippets.precision import Precision, pick_precision
+from snippets.training_options import TrainingOptions
+from snippets.watermarks import check_watermarks
+
+
+class Compute(NamedTuple):
+    """Where a training computes and in which format; `facts` say both with the reasons, for config.json."""
+
+    device: torch.device
+    precision: Precision
+    facts: dict[str, Any]
+
+
+class Steps(NamedTuple):
+    """How many samples a step takes, and how many steps an epoch and the whole run have."""
+
+    samples_per_step: int
+    steps_per_epoch: int
+    total_steps: int
+
+
+def open_device(options: TrainingOptions) -> Compute:
+    """Return device and number format of a training. Raises UsageError when they cannot be used."""
+    device, reason = pick_device(options.device)
+    if is_mps(device):
+        check_watermarks()
+    precision = pick_precision(options.precision, device)
+    facts = {"device": f"{device} ({reason})", "precision": f"{precision.name} ({precision.reason})"}
+    return Compute(device, precision, facts)
+
+
+def plan_steps(options: TrainingOptions, samples: int) -> Steps:
+    """Return the steps that `samples` samples make; an incomplete last one of an epoch is left out."""
+    samples_per_step = options.batch_size * options.accumulate
+    steps_per_epoch = samples // samples_per_step
+    total_steps = min(options.epochs * steps_per_epoch, options.max_steps or sys.maxsize)
+    return Steps(samples_per_step, steps_per_epoch, total_steps)
+
+
+def compiled(module: nn.Module, warm_up: WarmUp, facts: dict[str, Any]) -> Network:
+    """Return the compiled network, or the network itself where that does not work; `facts` then say why."""
+    print("compiling and comparing with the uncompiled network: up to a minute", flush=True)
+    network, facts["compile"] = compile_or_eager(module, warm_up)
+    return network
