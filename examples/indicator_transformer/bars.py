@@ -1,18 +1,25 @@
 """Price bars of one symbol, read from a CSV or a Parquet file and checked. Nothing is repaired silently."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from textwrap import shorten
 
 import numpy
 import pandas
+import pyarrow
 from matplotlib import cbook
 
-from examples.indicator_transformer.bar_checks import check_bars, in_words
-from examples.indicator_transformer.bar_files import NUMBERS, SUFFIXES, read_bar_file
-from examples.indicator_transformer.bar_numbers import read_numbers
-from examples.indicator_transformer.bar_times import read_times
+from examples.indicator_transformer.bar_checks import Where, check_bars, in_words
 from snippets.errors import UsageError
 
+# --8<-- [start:schema]
+# In small letters or capitals, in any order; further columns are ignored. The timestamp is that at which a
+# bar begins: in ISO 8601, or a date or time of Parquet, from 1700 to 2200; without a time zone it is UTC.
+COLUMNS = ("timestamp", "open", "high", "low", "close", "volume")
+# --8<-- [end:schema]
+NUMBERS = list(COLUMNS[1:])
+READERS = {".csv": partial(pandas.read_csv, engine="pyarrow"), ".parquet": pandas.read_parquet}
 MAX_MISSING = 0.01  # share of the bars
 
 
@@ -34,20 +41,77 @@ class Bars:
 def read_bars(path: Path, *, max_missing: float = MAX_MISSING) -> Bars:
     """Return the bars in a CSV or Parquet file; its name without the suffix is the symbol.
 
-    `bar_files.NAMES` lists the columns. Times are ISO 8601 or Unix times; those without a time zone are taken
-    for UTC. Raises UsageError, in one line with the file and its first offending row, for whatever is not a
-    proper bar, and when more than a share `max_missing` of the bars is missing.
+    Raises UsageError, in one line with the file and an offending row, for whatever is not a proper bar, and
+    when more than a share `max_missing` of the bars is missing.
     """
-    file = read_bar_file(path)
-    times = read_times(file)
-    table = pandas.DataFrame({name: read_numbers(file, name) for name in NUMBERS}, index=times)
+    cells = read_cells(path)
+    at = partial(place, path)
+    table = read_numbers(cells[NUMBERS], at).set_index(read_times(cells["timestamp"], at))
     if len(table) < 2:
         raise UsageError(f"{path} has too few bars: {len(table)}; two make an interval")
-    interval = check_bars(table, max_missing, file.at)
+    interval = check_bars(table, max_missing, at)
     return Bars(path.stem, table, interval, f"{path}, every {in_words(interval)}")
 
 
 # --8<-- [end:read_bars]
+def place(path: Path, position: int) -> str:
+    """Return where row `position`, counted from 0, is in a file. Empty lines are not counted."""
+    in_csv = path.suffix.lower() == ".csv"
+    return f"{path}, line {position + 2}" if in_csv else f"{path}, row {position + 1}"
+
+
+def read_cells(path: Path) -> pandas.DataFrame:
+    """Return the `COLUMNS` of a file, with whatever their cells hold. Raises UsageError."""
+    if path.suffix.lower() not in READERS:
+        raise UsageError(f"{path} is neither .csv nor .parquet; convert it to one of them")
+    try:
+        with path.open("rb") as file:
+            cells = READERS[path.suffix.lower()](file)
+    except (OSError, ValueError, pyarrow.ArrowException) as error:
+        reason = getattr(error, "strerror", None) or shorten(str(error), 200)
+        raise UsageError(f"cannot read {path}: {reason}") from None
+    if cells.index.name is not None:  # pandas writes its index to Parquet
+        cells = cells.reset_index()
+    cells.columns = [str(name).strip().lower() for name in cells.columns]
+    if wrong := [f"one column {name}" for name in COLUMNS if list(cells.columns).count(name) != 1]:
+        raise UsageError(
+            f"{path} needs {', '.join(wrong)}; it has {shorten(', '.join(cells.columns), 200)}; "
+            f"name the columns {','.join(COLUMNS)}"
+        )
+    return cells
+
+
+def read_times(cells: pandas.Series, at: Where) -> pandas.DatetimeIndex:
+    """Return times in UTC, without a time zone, in microseconds. Raises UsageError."""
+    if not pandas.api.types.is_datetime64_any_dtype(cells):
+        text = cells.astype("str")
+        cells = text.where(
+            text.str.match(r"\d{4}-\d\d-\d\d")
+        )  # pandas would read "today" and a lone year, too
+    times = pandas.DatetimeIndex(pandas.to_datetime(cells, format="ISO8601", utc=True, errors="coerce"))
+    # pandas may count in nanoseconds, which reach from 1677 to 2262.
+    wrong = ~((times.year >= 1700) & (times.year <= 2200))
+    if wrong.any():
+        raise UsageError(
+            f"{at(int(wrong.argmax()))} has no time from 1700 to 2200; "
+            "write times like 2024-01-31 or 2024-01-31T14:30:00Z"
+        )
+    return times.tz_localize(None).as_unit("us").rename("timestamp")
+
+
+def read_numbers(cells: pandas.DataFrame, at: Where) -> pandas.DataFrame:
+    """Return all cells as float64. Raises UsageError for one that is empty, text or not finite."""
+    numbers = cells.apply(pandas.to_numeric, errors="coerce").astype("float64")
+    wrong = numpy.argwhere(~numpy.isfinite(numbers.to_numpy()))
+    if len(wrong):
+        row, column = wrong[0]
+        raise UsageError(
+            f"{at(row)}: {cells.columns[column]} is {cells.iat[row, column]}, not a finite number; "
+            "write numbers like 1234.5, or remove the row"
+        )
+    return numbers
+
+
 def read_folder(folder: Path, *, max_missing: float = MAX_MISSING) -> list[Bars]:
     """Return the bars of each <SYMBOL>.csv and <SYMBOL>.parquet in `folder`, sorted by symbol.
 
@@ -55,7 +119,7 @@ def read_folder(folder: Path, *, max_missing: float = MAX_MISSING) -> list[Bars]
     the symbols have different intervals. Other files and hidden ones are left alone.
     """
     try:
-        paths = [path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES]
+        paths = [path for path in folder.iterdir() if path.suffix.lower() in READERS]
     except OSError as error:
         raise UsageError(f"cannot read the folder {folder}: {error.strerror}") from None
     by_symbol: dict[str, Path] = {}

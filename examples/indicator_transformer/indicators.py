@@ -6,11 +6,10 @@ import numpy
 import pandas
 
 from examples.indicator_transformer.anchored_vwap import ANCHORED_VWAP, VWAP
-from examples.indicator_transformer.breakouts import ATR, OBV
 from examples.indicator_transformer.history import LIMIT, History
 from examples.indicator_transformer.indicator import Indicator
-from examples.indicator_transformer.moving_averages import EMA, MACD, SMA
 from examples.indicator_transformer.oscillators import BOLLINGER, RSI, SUPPORT_RESISTANCE
+from examples.indicator_transformer.trends import ATR, EMA, MACD, OBV, SMA
 
 INDICATORS: tuple[Indicator, ...] = (
     *SMA, *EMA, *RSI, *MACD, *ATR, *BOLLINGER, *OBV, *VWAP, *ANCHORED_VWAP, *SUPPORT_RESISTANCE,

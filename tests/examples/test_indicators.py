@@ -9,21 +9,22 @@ import pytest
 
 from examples.indicator_transformer.anchored_vwap import ANCHORED_VWAP, VWAP, vwap_since
 from examples.indicator_transformer.anchors import record_starts
-from examples.indicator_transformer.breakouts import move_in_atrs, obv
 from examples.indicator_transformer.context_features import CONTEXT, compute_context
 from examples.indicator_transformer.generated_bars import BLOCK, generate_market
 from examples.indicator_transformer.history import LIMIT, WARM_UP, History
 from examples.indicator_transformer.indicators import INDICATORS, SMALL, compute_indicators
-from examples.indicator_transformer.moving_averages import (
+from examples.indicator_transformer.oscillators import BOLLINGER, RSI, SUPPORT_RESISTANCE, bollinger, rsi
+from examples.indicator_transformer.trends import (
     EMA,
     MACD,
     SMA,
     above_ema,
     above_sma,
     macd_histogram,
+    move_in_atrs,
+    obv,
     random_walk_spread,
 )
-from examples.indicator_transformer.oscillators import BOLLINGER, RSI, SUPPORT_RESISTANCE, bollinger, rsi
 
 NAMES = [indicator.name for indicator in INDICATORS]
 START = "2024-12-29 20:00"  # Sunday: a day, a week, a month, a quarter and a year begin within three days

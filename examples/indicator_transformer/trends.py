@@ -1,4 +1,4 @@
-"""Indicators that are linear filters of the price: SMA, EMA and MACD."""
+"""Indicators that call that a move goes on: SMA, EMA, MACD, moves in average true ranges, volume (OBV)."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,12 +6,14 @@ from functools import partial
 import numpy
 import talib
 
-from examples.indicator_transformer.history import History
+from examples.indicator_transformer.history import History, change, ratio, window_sum
 from examples.indicator_transformer.indicator import Indicator, with_the_move
 
 SMA_BARS = (10, 20, 50, 200)
 EMA_BARS = (5, 8, 9, 12, 21, 26, 50, 100, 200)
 MACD_BARS = ((5, 13, 4), (8, 17, 9), (12, 26, 9), (19, 39, 9))  # fast, slow, signal
+ATR_BARS = (7, 14, 21, 28, 50)
+OBV_BARS = 60
 
 LONG_ENOUGH = 2048  # bars until the slowest filter has forgotten a step
 
@@ -48,6 +50,22 @@ def filter_reading(history: History, difference: Filter) -> numpy.ndarray:
     return difference(history.close) / by_chance
 
 
+def move_in_atrs(history: History, bars: int) -> numpy.ndarray:
+    """Return the price's move over `bars` bars in average true ranges × √bars, as a random walk grows."""
+    atr = talib.ATR(history.high, history.low, history.close, bars)
+    return ratio(change(history.close, bars), atr * bars**0.5)
+
+
+def obv(history: History, bars: int) -> numpy.ndarray:
+    """Return the change of on-balance volume over `bars` bars / all volume in them, × √bars.
+
+    OBV adds the volume of bars that close higher and subtracts that of bars that close lower. If they do so
+    by chance, what is left of all volume shrinks like 1 / √bars.
+    """
+    share = ratio(change(talib.OBV(history.close, history.volume), bars), window_sum(history.volume, bars))
+    return share * bars**0.5
+
+
 def _indicator(name: str, family: str, difference: Filter) -> Indicator:
     return Indicator(name, family, partial(filter_reading, difference=difference), with_the_move)
 
@@ -60,3 +78,7 @@ MACD = tuple(
     )
     for fast, slow, signal in MACD_BARS
 )
+ATR = tuple(
+    Indicator(f"atr_{bars}", "atr", partial(move_in_atrs, bars=bars), with_the_move) for bars in ATR_BARS
+)
+OBV = (Indicator("obv", "obv", partial(obv, bars=OBV_BARS), with_the_move),)
