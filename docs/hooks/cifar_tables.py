@@ -2,9 +2,10 @@
 
 import statistics
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from markdown_tables import MISSING, Column, table, table_of, written
+from markdown_tables import Column, table, table_of, written
 from origins import load, origin
 
 EPOCH = 50_000  # training images of CIFAR-10 and CIFAR-100
@@ -13,35 +14,9 @@ BYTES = 4  # of a float32
 SHARE = 0.4  # of the peak: what a well-fed GPU might reach
 CLAIM = {"chip": "M2", "seconds": 90}  # the source guide's time per epoch
 
-TEXT = {
-    "en": {
-        "peaks": "Peaks: {list}.",
-        "peak_of": "[{title}]({url}) for {chips}",
-        "list": (", ", "; "),
-        "classes": "Classes",
-        "signal": "Signal {signal}",
-        "what": "Run",
-        "seed": "Seed {seed}",
-        "mean": "Mean",
-        "optimizer": "Optimizer",
-        "clean": "{epochs} epochs, right labels",
-        "noisy": "{epochs} epochs, {share:.0%} wrong",
-        "lost": "Lost, points",
-    },
-    "zh": {
-        "peaks": "峰值的出处：{list}。",
-        "peak_of": "{chips} 取自 [{title}]({url})",
-        "list": ("、", "；"),
-        "classes": "类别数",
-        "signal": "信号 {signal}",
-        "what": "运行",
-        "seed": "种子 {seed}",
-        "mean": "平均",
-        "optimizer": "优化器",
-        "clean": "{epochs} 轮，标签正确",
-        "noisy": "{epochs} 轮，{share:.0%} 标签错误",
-        "lost": "下降（百分点）",
-    },
+SOURCES = {  # of the peaks: how the sentence begins, each source, and what stands between chips and sources
+    "en": ("Peaks: {}.", "[{title}]({url}) for {chips}", ", ", "; "),
+    "zh": ("峰值的出处：{}。", "{chips} 取自 [{title}]({url})", "、", "；"),
 }
 
 
@@ -143,26 +118,21 @@ def time_bounds(language: str) -> str:
 
 def peaks(data: dict[str, Any], language: str) -> str:
     """Return a sentence that says which source gives the peak of which chips."""
-    text = TEXT[language]
-    between_chips, between_sources = text["list"]
+    sentence, about, between_chips, between_sources = SOURCES[language]
     parts = []
     for name, source in data["sources"].items():
         chips = between_chips.join(chip["name"] for chip in data["chips"] if chip["source"] == name)
-        parts.append(text["peak_of"].format(chips=chips, **source))
-    return text["peaks"].format(list=between_sources.join(parts))
+        parts.append(about.format(chips=chips, **source))
+    return sentence.format(between_sources.join(parts))
 
 
 def best_accuracy(language: str) -> str:
     """Return the best possible accuracy on generated images."""
     data = load("known_optimum")["best_accuracy"]
     signals = dict.fromkeys(signal for row in data for signal in row["signal"])
-    heads = {code: TEXT[code]["signal"] for code in ("en", "zh")}
-    columns = [Column(*(TEXT[code]["classes"] for code in heads), "classes")]
-    columns += [
-        Column(*(head.format(signal=signal) for head in heads.values()), signal, written(".2%"))
-        for signal in signals
-    ]
-    return table_of(columns, [row["signal"] | {"classes": row["classes"]} for row in data], language)
+    columns = [Column(f"Signal {signal}", f"信号 {signal}", signal, written(".2%")) for signal in signals]
+    rows = [row["signal"] | {"classes": row["classes"]} for row in data]
+    return table_of([Column("Classes", "类别数", "classes"), *columns], rows, language)
 
 
 def noise_floors(language: str) -> str:
@@ -172,36 +142,42 @@ def noise_floors(language: str) -> str:
 
 def cifar_digits(language: str) -> str:
     """Return the accuracies of measured runs, with where they come from below the table."""
-    text, data = TEXT[language], load("cifar_digits")
-    head = [text["what"], *(text["seed"].format(seed=seed) for seed in data["seeds"])]
-    rows = []
-    for run in data["runs"]:
-        accuracies = run["test_accuracy"]
-        mean = f"**{sum(accuracies) / len(accuracies):.2%}**"
-        rows.append([run["name"][language], *(f"{value:.2%}" for value in accuracies), mean])
-    return table([*head, text["mean"]], rows) + f"\n{origin(data, language)}\n"
+    data, share = load("cifar_digits"), written(".2%")
+    seeds = [Column(f"Seed {seed}", f"种子 {seed}", place, share) for place, seed in enumerate(data["seeds"])]
+    columns = [Column("Run", "运行", "name"), *seeds, Column("Mean", "平均", "mean", share, "**{}**")]
+    rows = [
+        dict(enumerate(run["test_accuracy"]))
+        | {"name": run["name"], "mean": statistics.fmean(run["test_accuracy"])}
+        for run in data["runs"]
+    ]
+    return f"{table_of(columns, rows, language)}\n{origin(data, language)}\n"
 
 
 def label_noise(language: str) -> str:
     """Return what wrong labels cost each optimizer: mean and sample standard deviation over the seeds."""
-    text, data = TEXT[language], load("cifar_label_noise")
-    head, rows = [text["optimizer"]], []
-    lengths = list(dict.fromkeys(epochs for run in data["runs"] for epochs in run["epochs"]))
-    for epochs in lengths:
-        head += [
-            text[name].format(epochs=epochs, share=data["label_noise"]) for name in ("clean", "noisy", "lost")
+    data, columns = load("cifar_label_noise"), [Column("Optimizer", "优化器", "name")]
+    wrong = f"{data['label_noise']:.0%}"
+    percent, points = partial(mean_and_deviation, unit="%"), partial(mean_and_deviation, unit="")
+    for epochs in dict.fromkeys(epochs for run in data["runs"] for epochs in run["epochs"]):
+        columns += [
+            Column(f"{epochs} epochs, right labels", f"{epochs} 轮，标签正确", f"{epochs} clean", percent),
+            Column(
+                f"{epochs} epochs, {wrong} wrong",
+                f"{epochs} 轮，{wrong} 标签错误",
+                f"{epochs} noisy",
+                percent,
+            ),
+            Column("Lost, points", "下降（百分点）", f"{epochs} lost", points, "**{}**"),
         ]
+    rows = []
     for run in data["runs"]:
-        cells = [run["name"][language]]
-        for epochs in lengths:
-            if (pair := run["epochs"].get(epochs)) is None:
-                cells += [MISSING] * 3
-                continue
+        row = {"name": run["name"]}
+        for epochs, pair in run["epochs"].items():
             lost = [clean - noisy for clean, noisy in zip(pair["clean"], pair["noisy"], strict=True)]
-            cells += [mean_and_deviation(values, "%") for values in (pair["clean"], pair["noisy"])]
-            cells.append(f"**{mean_and_deviation(lost, '')}**")
-        rows.append(cells)
-    return table(head, rows) + f"\n{origin(data, language)}\n"
+            found = {"clean": pair["clean"], "noisy": pair["noisy"], "lost": lost}
+            row |= {f"{epochs} {name}": values for name, values in found.items()}
+        rows.append(row)
+    return f"{table_of(columns, rows, language)}\n{origin(data, language)}\n"
 
 
 def mean_and_deviation(values: list[float], unit: str) -> str:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import yaml
+from markdown_tables import table
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "coverage.yaml"
 
@@ -39,14 +40,14 @@ def load_scripts() -> tuple[dict, list[dict]]:
 def render_scripts(language: str) -> str:
     """Return the table of the guides' programs and ours. Raises KeyError for an unknown treatment."""
     guides, scripts = load_scripts()
-    rows = ["| " + " | ".join(SCRIPT_HEADS[language]) + " |", "|---|---|---|---|"]
+    rows = []
     for script in scripts:
         name = script["name"]
         shown = name[language] if isinstance(name, dict) else f"`{name}`"
         here = "<br>".join(f"`{path}`" for path in script["here"]) or "–"
         guide = guides[script["guide"]][language]
-        rows.append(f"| {guide} | {shown} | {treatment_of(script, language)} | {here} |")
-    return "\n".join(rows) + "\n"
+        rows.append([guide, shown, treatment_of(script, language), here])
+    return table(SCRIPT_HEADS[language], rows, right=False)
 
 
 def treatment_of(entry: dict, language: str) -> str:
@@ -69,10 +70,10 @@ def render(language: str) -> str:
         parts.append(
             f"## {source['title'][language]} {{ #source-{source['id']} }}\n\n{source['about'][language]}\n"
         )
-        rows = ["| " + " | ".join(HEADS[language]) + " |", "|---|---|---|---|"]
+        rows = []
         for item in source["items"]:
             where = "<br>".join(place(entry, language) for entry in item["where"]) or "–"
             number = f"<span class='item-id'>{item['id']}</span>"
-            rows.append(f"| {number} | {item['name'][language]} | {treatment_of(item, language)} | {where} |")
-        parts.append("\n".join(rows) + "\n")
+            rows.append([number, item["name"][language], treatment_of(item, language), where])
+        parts.append(table(HEADS[language], rows, right=False))
     return "\n".join(parts)

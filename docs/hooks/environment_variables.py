@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from markdown_tables import table
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "environment_variables.yaml"
 HEAD = {
@@ -32,12 +33,12 @@ def render(name: str, language: str) -> str:
     rows = [entry for entry in variables() if entry["group"] == group]
     if not rows:
         raise KeyError(name)
-    lines = [HEAD[language], ["---"] * len(HEAD[language])]
+    cells = []
     for entry in rows:
         default, effect, read = (_text(entry[key], language) for key in ("default", "effect", "read"))
         since = f"PyTorch {entry['since']}" if entry["since"] else "–"
-        lines.append([f"`{entry['name']}`", default, effect, read, since])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        cells.append([f"`{entry['name']}`", default, effect, read, since])
+    return table(HEAD[language], cells, right=False)
 
 
 def _text(value: str | dict[str, str] | None, language: str) -> str:

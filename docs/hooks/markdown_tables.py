@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,15 +11,16 @@ RANGE = {"en": "{} to {}", "zh": "{} 到 {}"}
 SPREAD = {"en": "{median} ({low} to {high})", "zh": "{median}（{low} 到 {high}）"}
 
 
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """Return a Markdown table; all columns but the first are aligned to the right.
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, right: bool = True) -> str:
+    """Return a Markdown table; with `right`, all columns but the first are aligned to the right, for numbers.
 
     Raises ValueError for a row that does not fit the head: its values would stand under wrong headings.
     """
+    rows = list(rows)
     for row in rows:
         if len(row) != len(head):
             raise ValueError(f"{len(row)} cells under {len(head)} headings: {row}")
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    lines = [head, ["---", *["---:" if right else "---"] * (len(head) - 1)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 

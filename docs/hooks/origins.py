@@ -39,7 +39,7 @@ WORDS: dict[str, dict[str, Any]] = {
         "gpu_cores": r"\1 GPU cores",
         "threads": "{count} threads",
         "thread": "one thread",
-        "memory": "{size:.0f} GB of memory",
+        "memory": "{size:.0f} GiB of memory",
         "power": {"AC Power": "on mains power", "Battery Power": "on battery"},
         "tf32": "Float32 convolutions on the GPU computed in TF32, as PyTorch lets them by default.",
         "comma": ", ",
@@ -56,7 +56,7 @@ WORDS: dict[str, dict[str, Any]] = {
         "gpu_cores": r"\1 个 GPU 核",
         "threads": "{count} 个线程",
         "thread": "单线程",
-        "memory": "{size:.0f} GB 内存",
+        "memory": "{size:.0f} GiB 内存",
         "power": {"AC Power": "接电源", "Battery Power": "用电池"},
         "tf32": "GPU 上的 float32 卷积按 PyTorch 的默认设置用 TF32 计算。",
         "comma": "，",
@@ -104,7 +104,7 @@ def machine_words(machine: Mapping[str, Any], language: str, device: str | None 
     if threads := machine.get("cpu_threads"):
         parts.append(words["thread"] if threads == 1 else words["threads"].format(count=threads))
     if machine.get("memory_gb") and _mac(machine):
-        parts.append(words["memory"].format(size=machine["memory_gb"]))
+        parts.append(words["memory"].format(size=machine["memory_gb"] * 1e9 / 2**30))
     if power := machine.get("power"):
         parts.append(words["power"].get(power, power))
     if system := machine.get("system"):

@@ -172,7 +172,7 @@ def test_the_levels_of_a_mac_get_a_table(tables, with_a_mac, name):
             f"| `{level}` | – | – | – | – | – | – | – |" for level in ("mps+bf16", "mps+bf16+compile")
         ]
     assert english[1].startswith(
-        "Apple M4 Max, 40 GPU cores, 16 CPU cores, 12 threads, 69 GB of memory, on mains power, macOS 26.1; "
+        "Apple M4 Max, 40 GPU cores, 16 CPU cores, 12 threads, 64 GiB of memory, on mains power, macOS 26.1; "
         "PyTorch 2.15.0"
     )
     assert (

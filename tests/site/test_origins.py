@@ -30,12 +30,12 @@ def origins(import_hook):
     [
         (
             "en",
-            "Apple M4 Max, 40 GPU cores, 16 CPU cores, 12 threads, 69 GB of memory, on mains power, "
+            "Apple M4 Max, 40 GPU cores, 16 CPU cores, 12 threads, 64 GiB of memory, on mains power, "
             "macOS 26.1; PyTorch 2.15.0, Python 3.12; 2026-11-21. Made by `python x.py`.",
         ),
         (
             "zh",
-            "Apple M4 Max，40 个 GPU 核，16 个 CPU 核，12 个线程，69 GB 内存，接电源，macOS 26.1；"
+            "Apple M4 Max，40 个 GPU 核，16 个 CPU 核，12 个线程，64 GiB 内存，接电源，macOS 26.1；"
             "PyTorch 2.15.0，Python 3.12；2026-11-21。由 `python x.py` 生成。",
         ),
     ],
