@@ -13,6 +13,7 @@ from snippets.timing import spread
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "data" / "results"
 FILES = sorted((RESULTS / "benchmarks").rglob("*.json"))
+GPU_OF_THE_PAGE = "NVIDIA H200"
 LARGE = "--data synthetic --image-size 32 --width 64 --batch-size 128"
 MAC = {
     "chip": "Apple M4 Max",
@@ -55,7 +56,7 @@ def test_every_stored_benchmark_is_shown(tables, files, speed):
 
 def test_figures_follow_from_the_readings(content):
     measured = [row for row in content["rows"] if row["status"] == "measured"]
-    assert len(measured) >= 3
+    assert measured
     for row in measured:
         found = spread(row["seconds"])
         assert (row["median_s"], row["low_s"], row["high_s"]) == pytest.approx(
@@ -78,26 +79,26 @@ def test_a_benchmark_says_where_it_comes_from(content):
 
 def test_the_loop_costs_what_the_page_says():
     entries = yaml.safe_load((RESULTS / "training_loop.yaml").read_text(encoding="utf-8"))
-    ratios = {
-        (entry["system"], entry["device"], found["data"], found["against"]): found["ratio"]
-        for entry in entries
-        for found in entry["overhead"]
-    }
-    images = {key: ratio for key, ratio in ratios.items() if key[0] == "cifar_optimizers"}
-    indicators = {key: ratio for key, ratio in ratios.items() if key[0] == "indicator_transformer"}
-    assert (len(images), len(indicators)) == (8, 6)
-    assert max(ratio["median"] for key, ratio in images.items() if key[3] == "steps") < 1.02
-    assert max(ratio["median"] for key, ratio in indicators.items() if key[3] == "bare") < 1.03
-    assert max(ratio["median"] for ratio in indicators.values()) == pytest.approx(1.04, abs=0.005)
-    on_the_cpu = [ratio for key, ratio in ratios.items() if key[1] == "cpu"]
-    assert len(on_the_cpu) == 6
+
+    def ratios(**wanted):
+        """Return the ratios of the measurements with these facts, on whatever machine."""
+        found = [entry | part for entry in entries for part in entry["overhead"]]
+        return [row["ratio"] for row in found if wanted.items() <= row.items()]
+
+    images = ratios(system="cifar_optimizers", against="steps")
+    indicators = ratios(system="indicator_transformer", against="bare")
+    on_the_cpu, all_indicators = ratios(device="cpu"), ratios(system="indicator_transformer")
+    assert len(images) >= 4 and len(indicators) >= 3 and len(on_the_cpu) >= 6
+    assert max(ratio["median"] for ratio in images) < 1.02
+    assert max(ratio["median"] for ratio in indicators) < 1.03
+    assert max(ratio["median"] for ratio in all_indicators) == pytest.approx(1.04, abs=0.005)
     assert all(ratio["low"] < 1 < ratio["high"] for ratio in on_the_cpu)
 
 
 def test_checkpoints_cost_what_the_page_says():
     entries = yaml.safe_load((RESULTS / "training_loop.yaml").read_text(encoding="utf-8"))
     before_the_last = [found["share_before_the_last"] for entry in entries for found in entry["saving"]]
-    assert len(before_the_last) == 7 and max(before_the_last) < 0.01
+    assert len(before_the_last) >= 7 and max(before_the_last) < 0.01
 
 
 def test_both_languages_have_the_same_shape_and_figures(
@@ -126,6 +127,13 @@ def test_cells(tables, import_hook):
     assert "| 等 GPU 算完 | 2.682 | 2.678 到 2.700 | 51.2 |" in waiting
 
 
+def of_the_page(files, words):
+    """Return the result of the machine that the page speaks of."""
+    found = files.of_training("cifar_optimizers", words)
+    (page,) = [benchmark for benchmark in found if benchmark.content["machine"]["gpu"] == GPU_OF_THE_PAGE]
+    return page
+
+
 def on_a_mac(content):
     """Return the result of a made-up Mac: two levels measured, one failed, one that it does not have."""
     cpu, gpu = content["rows"][0], next(row for row in content["rows"] if row["level"] == "cuda")
@@ -140,16 +148,17 @@ def on_a_mac(content):
 
 @pytest.fixture
 def with_a_mac(files, monkeypatch, tmp_path):
-    """Add one file of a Mac for each stored one, in another order of the words, in a copy of the results."""
-    for path in FILES:
-        text = path.read_text(encoding="utf-8")
-        content = on_a_mac(json.loads(text))
+    """Lay a file of a Mac beside each of the page's machine, with its words in another order."""
+    for benchmark in files.stored():
+        if benchmark.content["machine"]["gpu"] != GPU_OF_THE_PAGE:
+            continue
+        content = on_a_mac(benchmark.content)
         words = content["words"]
         pairs = [words[place : place + 2] for place in range(0, len(words), 2)]
         content["words"] = [word for pair in reversed(pairs) for word in pair]
-        for folder, written in (("server", text), ("a-mac", json.dumps(content))):
+        for folder, written in (("server", benchmark.content), ("a-mac", content)):
             (tmp_path / folder).mkdir(exist_ok=True)
-            (tmp_path / folder / f"{len(text)}.json").write_text(written, encoding="utf-8")
+            (tmp_path / folder / benchmark.path.name).write_text(json.dumps(written), encoding="utf-8")
     monkeypatch.setattr(files, "FOLDER", tmp_path)
 
 
@@ -188,7 +197,7 @@ def test_the_levels_of_a_mac_get_a_table(tables, with_a_mac, name):
 
 
 def test_the_sizes_of_a_mac_get_a_table(speed, with_a_mac):
-    mac, origin, server, _ = speed.sizes("en").split("\n\n")
+    mac, origin, server, *_ = speed.sizes("en").split("\n\n")
     assert mac.splitlines()[0] == (
         "| Size | Parameters | Batch size | CPU, ms | GPU, ms | bf16, ms | Compiled too, ms | Best speed-up |"
     )
@@ -199,20 +208,17 @@ def test_the_sizes_of_a_mac_get_a_table(speed, with_a_mac):
 
 
 def test_one_machine_may_measure_a_size_only_once(speed, files, with_a_mac):
-    (path, *_) = sorted((files.FOLDER / "a-mac").iterdir())
-    for copy in (files.FOLDER / "a-mac").iterdir():
-        if json.loads(copy.read_text(encoding="utf-8"))["system"] == "indicator_transformer":
-            path = copy
-    (path.parent / "again.json").write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
-    with pytest.raises(ValueError, match=r"again\.json: the same machine and training"):
+    path = next(iter(speed.measured_sizes()[0].values())).path
+    (path.parent / "z-again.json").write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"z-again\.json: the same machine and training"):
         speed.sizes("en")
 
 
 def changed(files, monkeypatch, tmp_path, change):
     """Store the large benchmark alone, its rows changed by a function."""
-    (found,) = files.of_training("cifar_optimizers", LARGE)
-    change(found.content["rows"])
-    (tmp_path / "a.json").write_text(json.dumps(found.content), encoding="utf-8")
+    content = of_the_page(files, LARGE).content
+    change(content["rows"])
+    (tmp_path / "a.json").write_text(json.dumps(content), encoding="utf-8")
     monkeypatch.setattr(files, "FOLDER", tmp_path)
 
 
@@ -247,26 +253,19 @@ def test_options_are_compared_whatever_their_order(files, typed, same):
     assert (files.options(typed.split()) == wanted) is same
 
 
-def on_the_gpu_of_the_page(files, words):
-    """Return the rows of the machine that the page speaks of."""
-    found = files.of_training("cifar_optimizers", words)
-    (page,) = [benchmark for benchmark in found if benchmark.content["machine"]["gpu"] == "NVIDIA H200"]
-    return page.rows
-
-
 def test_the_arithmetic_on_the_page(files):
     """The page divides the work of a step by peaks and by measured times."""
     data = yaml.safe_load((RESULTS / "resnet18.yaml").read_text(encoding="utf-8"))
     work = 128 * next(n["training_flop"] for n in data["networks"] if n["id"] == "cifar")
     m2 = next(chip["fp32_tflops"] for chip in data["chips"] if chip["name"] == "M2") * 1e12
-    by_level = {row["level"]: row for row in on_the_gpu_of_the_page(files, LARGE)}
+    by_level = {row["level"]: row for row in of_the_page(files, LARGE).rows}
     found = [work / 1e9, 1e3 * work / m2]
     found += [work / by_level[level]["median_s"] / 1e12 for level in ("cuda", "cpu")]
     page = (ROOT / "docs" / "en" / "guides" / "benchmarking.md").read_text(encoding="utf-8")
     for value, text in zip(found, ("426 GFLOP", "119 ms", "58 TFLOPS", "1.4 TFLOPS"), strict=True):
         digits = len(text.split()[0].partition(".")[2])
         assert f"{value:.{digits}f}" == text.split()[0] and text in page
-    digits = on_the_gpu_of_the_page(files, "")
+    digits = of_the_page(files, "").rows
     plain, compiled = digits[0], next(row for row in digits if row["level"] == "cpu+compile")
     saved = plain["median_s"] - compiled["median_s"]
     extra = compiled["start_s"] - plain["start_s"]

@@ -36,8 +36,8 @@ def tables(import_hook):
 
 
 def test_augmentation_table(tables):
-    (line,) = [line for line in tables.augmentation("en").splitlines() if line.startswith("| `cpu`")]
-    (cpu,) = [entry for entry in read("augmentation") if entry["device"] == "cpu"]
+    line = next(line for line in tables.augmentation("en").splitlines() if line.startswith("| `cpu`"))
+    cpu = next(entry for entry in read("augmentation") if entry["device"] == "cpu")
     numbers = [float(number) for number in re.findall(r"[\d.]+", line)]
     assert numbers[:3] == pytest.approx(
         [1e3 * cpu["whole_batch"][n] for n in ("median", "low", "high")], abs=6e-3
