@@ -60,8 +60,20 @@ def disagreement(found: Tensors, expected: Tensors, from_shaken: Tensors, dtype:
     """
     if found.keys() != expected.keys():
         return f"the {min(found.keys() ^ expected.keys())} exists in only one of the two"
-    everywhere = norm_of_gradients({name: from_shaken[name] - expected[name] for name in expected})
     worst, excess = None, 1.0
+    for name, error, limit in errors(found, expected, from_shaken, dtype):
+        if error > excess * limit:
+            size = norm(expected[name])
+            shares = f"{percent(error, size)} of its size, rounding explains {percent(limit, size)}"
+            worst, excess = f"the {name} is off by {shares}", error / max(limit, 1e-30)
+    return worst
+
+
+def errors(
+    found: Tensors, expected: Tensors, from_shaken: Tensors, dtype: torch.dtype
+) -> Iterator[tuple[str, float, float]]:
+    """Yield each tensor's name, how far it is off, and how far that may be: in all, and along itself."""
+    everywhere = norm_of_gradients({name: from_shaken[name] - expected[name] for name in expected})
     for name, tensor in expected.items():
         difference, size, shift = found[name] - tensor, norm(tensor), norm(from_shaken[name] - tensor)
         allowed = 3 * shift + 2 * coarseness(dtype) * size + (0.01 * everywhere if name != "loss" else 0.0)
@@ -69,11 +81,7 @@ def disagreement(found: Tensors, expected: Tensors, from_shaken: Tensors, dtype:
         if shift < ALONG_ITSELF * size:  # otherwise it is mostly rounding
             limits.append((abs(product(difference, tensor)) / size, ALONG_ITSELF * size))
         for error, limit in limits:
-            error = math.inf if math.isnan(error) else error
-            if error > excess * limit:
-                shares = f"{percent(error, size)} of its size, rounding explains {percent(limit, size)}"
-                worst, excess = f"the {name} is off by {shares}", error / max(limit, 1e-30)
-    return worst
+            yield name, math.inf if math.isnan(error) else error, limit
 
 
 def what_was_compared(expected: Tensors, from_shaken: Tensors) -> str:
