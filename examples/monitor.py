@@ -55,7 +55,8 @@ def read_options(argv: Sequence[str] | None) -> argparse.Namespace:
 
 def find_runs() -> list[Path]:
     """Return the runs under runs/ that are not over, else the one that began last. Raises UsageError."""
-    configs = [*RUNS.glob("*/config.json"), *RUNS.glob("*/*/config.json")]
+    places = ("*", "*/*", "*/*/*")  # --out, runs of a system, runs of one of its several programs
+    configs = [path for place in places for path in RUNS.glob(f"{place}/config.json")]
     newest = sorted(configs, key=lambda path: path.stat().st_mtime, reverse=True)
     folders = [path.parent for path in newest]
     if not folders:

@@ -36,7 +36,7 @@ class ReportedTask(Task, Protocol):
 class Program:
     """A training program: its name and the steps in which its systems differ."""
 
-    system: str
+    system: str  # as the registry names it (examples/systems.py): of several programs, system/program
     read_command_line: Callable[[Sequence[str] | None], dict[str, Any]]
     resolve: Callable[[dict[str, Any]], TrainingOptions]  # typed options → all options
     build: Callable[[TrainingOptions], ReportedTask]  # nothing is written yet

@@ -134,7 +134,8 @@ def command_to_continue(folder: Path, config: dict[str, Any]) -> str:
     typed: list[str] = []
     with contextlib.suppress(ValueError):  # quotes that do not close: nothing that we wrote
         typed = shlex.split(text(provenance(config).get("command")) or "")
-    usual = f"examples/{text(config.get('system')) or 'SYSTEM'}/train.py"
+    system = text(config.get("system")) or "SYSTEM"  # or system/program, where it has several
+    usual = f"examples/{system if '/' in system else f'{system}/train'}.py"
     script = next((word for word in typed if word.endswith(".py")), usual)
     return shlex.join(["python", script, "--resume", str(folder)])
 

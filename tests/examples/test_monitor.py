@@ -350,8 +350,22 @@ def test_without_a_name_it_takes_what_is_running(make_run, watch, tmp_path, monk
     assert [line for line in watch("--once")[1] if line.startswith("runs/")] == ["runs/system/new"]
     make_run("runs/system/one", alive=True)
     make_run("runs/two", alive=True)
+    (tmp_path / "runs/plans/train_edges").mkdir(parents=True)
+    make_run("runs/plans/train_edges/three", alive=True)
     json_of = json.loads("\n".join(watch("--json")[1]))
-    assert {run["folder"] for run in json_of} == {"runs/system/one", "runs/two"}
+    assert {run["folder"] for run in json_of} == {
+        "runs/system/one",
+        "runs/two",
+        "runs/plans/train_edges/three",
+    }
+
+
+@pytest.mark.parametrize(
+    ("system", "script"), [("plans/train_edges", "plans/train_edges.py"), ("plans", "plans/train.py")]
+)
+def test_without_its_command_a_run_is_continued_by_its_own_program(make_run, watch, system, script):
+    lines = watch(make_run("a", {"system": system}, status="failed"), "--once")[1]
+    assert f"continue with: python examples/{script} --resume" in " ".join(lines)
 
 
 @pytest.mark.program

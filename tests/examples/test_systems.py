@@ -15,7 +15,6 @@ from examples import systems
 from examples.systems import SYSTEMS, Program, System, UnknownSystem, find, main, modules, names
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = [(system, program) for system in SYSTEMS for program in system.programs]
 NOTE_DOWN = """
 import pathlib, sys, time
 log = pathlib.Path(sys.argv[1])
@@ -37,16 +36,13 @@ def test_every_folder_with_a_training_program_is_there():
     assert folders == {system.name for system in SYSTEMS}
 
 
-@pytest.mark.parametrize(("system", "program"), PROGRAMS, ids=modules())
-def test_a_program_can_be_asked_for_a_task(system, program):
-    module = importlib.import_module(modules()[names_of(system, program)])
-    assert module.PROGRAM.system == system.name
-    typed = module.PROGRAM.read_command_line(program.words(program.tiny))
-    assert typed.items() >= program.tiny.items()
-
-
-def names_of(system, program):
-    return system.name if len(system.programs) == 1 else f"{system.name}/{program.name}"
+@pytest.mark.parametrize("name", modules())
+def test_a_program_has_its_own_name_and_knows_its_tiny_options(name):
+    """Runs lie in the folder of that name, so that `--resume auto` finds those of the same program."""
+    program = importlib.import_module(modules()[name]).PROGRAM
+    assert program.system == name
+    (known,) = find(name)[1]
+    assert program.read_command_line(known.words(known.tiny)).items() >= known.tiny.items()
 
 
 @pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
