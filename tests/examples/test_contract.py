@@ -81,9 +81,15 @@ def test_equal_seeds_give_equal_networks(run_train, tiny):
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"precision": "bf16"}, {"accumulate": 2}], ids=["plain", "bf16", "accumulate"]
+    ("settings", "number"),
+    [
+        ({}, signal.SIGINT),
+        ({}, signal.SIGTERM),
+        ({"precision": "bf16"}, signal.SIGTERM),
+        ({"accumulate": 2}, signal.SIGTERM),
+    ],
+    ids=["SIGINT", "SIGTERM", "bf16", "accumulate"],
 )
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_run_continues_bit_equal(run_train, signal_at, undisturbed, tiny, settings, number):
     signal_at(4, number)
     stopped = run_train(*tiny(**settings), "--out", "run")

@@ -40,7 +40,10 @@ def start(folder, environment, *options):
     return process
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number",  # test_contract.py sends the first two to every program, within the process of the test
+    [*(pytest.param(n, marks=pytest.mark.long) for n in (signal.SIGINT, signal.SIGTERM)), signal.SIGKILL],
+)
 def test_a_real_process_is_stopped_and_continued(run_train, tmp_path, one_thread, undisturbed, number):
     """While it trains, a second process is refused; then the run continues, whatever the heartbeat says."""
     process = start(tmp_path, one_thread)
