@@ -67,6 +67,7 @@ def test_the_configuration_names_what_auto_meant(run_train, tiny, system):
 def test_quick_is_a_few_steps_and_max_steps_as_many_as_it_says(run_train, program, tiny):
     quick = run_train(*program.words({"device": "cpu", "quick": True}), "--out", "quick")
     assert quick.code == 0
+    assert (quick.folder / "curves.png").exists()
     assert 1 <= quick.json("summary.json")["steps"] <= 20
     assert run_train(*tiny(max_steps=3), "--out", "three").json("summary.json")["steps"] == 3
 
@@ -95,6 +96,9 @@ def test_a_stopped_run_continues_bit_equal(run_train, signal_at, undisturbed, ti
     stopped = run_train(*tiny(**settings), "--out", "run")
     assert stopped.code == 128 + number
     assert stopped.json("heartbeat.json")["status"] == "interrupted"
+    assert f"stopped by {number.name} after step 4 of" in stopped.out
+    assert stopped.out.endswith(" --resume run\n")
+    assert not (stopped.folder / "summary.json").exists()
     signal_at(0)
     resumed = run_train("--resume", "run", "--out", "run")
     assert resumed.code == 0

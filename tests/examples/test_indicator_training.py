@@ -140,13 +140,10 @@ def test_weights_of_a_run_work_elsewhere(undisturbed):
     torch.testing.assert_close(model.value_std, readings.std(0, correction=0))
 
 
-def test_equal_seeds_give_equal_networks(run_train):
-    first, again, other = (
-        run_train(*TINY, "--max-steps", 5, "--seed", seed).last["model"] for seed in (3, 3, 4)
-    )
-    assert all(torch.equal(first[name], again[name]) for name in first)
-    assert torch.equal(first["value_mean"], other["value_mean"])  # the market is the same
-    assert not torch.equal(first["identity.weight"], other["identity.weight"])
+def test_another_seed_changes_the_network_and_not_the_market(run_train):
+    one, other = (run_train(*TINY, "--max-steps", 1, "--seed", seed).last["model"] for seed in (3, 4))
+    assert torch.equal(one["value_mean"], other["value_mean"])
+    assert not torch.equal(one["identity.weight"], other["identity.weight"])
 
 
 def test_accumulated_passes_are_one_step_of_a_larger_batch(run_train):
