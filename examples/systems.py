@@ -142,20 +142,26 @@ def names() -> list[str]:
 
 
 def train(name: str, words: Sequence[str]) -> int:
-    """Train with each program that `name` means, until one fails; return its exit code, or 0.
+    """Train with each program that `name` means, until one fails; return its exit code, or 0."""
+    system, programs = find(name)
+    for program in programs:
+        code = run([sys.executable, str(system.script(program)), *words])
+        if code:
+            return code
+    return 0
+
+
+def run(command: Sequence[str]) -> int:
+    """Run a training program to its end; return its exit code, as shells do when a signal ended it.
 
     A program that is asked to stop finishes its step and saves, so this one waits. Ctrl-C reaches both;
     SIGTERM is passed on.
     """
-    system, programs = find(name)
-    for program in programs:
-        process = subprocess.Popen([sys.executable, system.script(program), *words])
-        signal.signal(signal.SIGINT, lambda *_: None)
-        signal.signal(signal.SIGTERM, lambda number, _: process.send_signal(number))  # noqa: B023
-        code = process.wait()
-        if code:
-            return code if code > 0 else 128 - code  # as shells report the end by a signal
-    return 0
+    process = subprocess.Popen(command)
+    signal.signal(signal.SIGINT, lambda *_: None)
+    signal.signal(signal.SIGTERM, lambda number, _: process.send_signal(number))
+    code = process.wait()
+    return code if code >= 0 else 128 - code
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -4,7 +4,6 @@ import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import Any, Protocol
 
 from tqdm import tqdm
@@ -54,8 +53,11 @@ class Program:
 def choose(program: Program, typed: dict[str, Any]) -> tuple[RunChoice, TrainingOptions]:
     """Return whether a run begins or continues, and its options. Raises UsageError."""
     fresh = program.resolve(typed)
-    wanted = partial(same_run, with_precision(fresh))
-    choice = choose_run(program.system, typed.get("out"), typed.get("resume"), wanted)
+
+    def matches(config: dict[str, Any]) -> bool:  # only --resume auto looks for the format of "auto"
+        return same_run(with_precision(fresh), config)
+
+    choice = choose_run(program.system, typed.get("out"), typed.get("resume"), matches)
     if choice.config is None:
         return choice, fresh
     return choice, options_to_continue(choice.config, typed, program.resolve, choice.folder)
