@@ -2,20 +2,19 @@
 
 import fcntl
 import functools
-import http.server
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from tests.static_server import static_server
 from tools.lighthouse import system_browser
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -82,22 +81,14 @@ def _no_program_without_its_mark(request: pytest.FixtureRequest) -> Iterator[Non
         pytest.fail(f"starts {', '.join(started)}: mark this test with @pytest.mark.program")
 
 
-class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    """Serves files like any static host, without a log."""
-
-    def log_message(self, *_: object) -> None:
-        """Print nothing."""
-
-
 @contextmanager
-def static_server() -> Iterator[tuple[Path, int]]:
-    """Serve a new folder until the end of the block. Yields the folder and the port."""
-    with tempfile.TemporaryDirectory(prefix="mps-handbook-www-") as folder:
-        handler = functools.partial(QuietHandler, directory=folder)
-        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-            yield Path(folder), server.server_port
-            server.shutdown()
+def served_folder() -> Iterator[tuple[Path, int]]:
+    """Serve a new folder until the end of the block; yield the folder and the port."""
+    with (
+        tempfile.TemporaryDirectory(prefix="mps-handbook-www-") as folder,
+        static_server(Path(folder)) as port,
+    ):
+        yield Path(folder), port
 
 
 SERVER = pytest.StashKey()
@@ -108,7 +99,7 @@ def pytest_configure_node(node) -> None:
     """Where several processes test, let the one that controls them serve the site: it outlives the others."""
     stash = node.config.stash
     if SERVER not in stash:
-        server = static_server()
+        server = served_folder()
         stash[SERVER] = server.__enter__()
         node.config.add_cleanup(functools.partial(server.__exit__, None, None, None))
     folder, port = stash[SERVER]
@@ -151,7 +142,7 @@ def served_site(request: pytest.FixtureRequest) -> Iterator[tuple[Path, str]]:
     if given:
         yield site(Path(given["served_folder"]), given["served_port"])
     else:
-        with static_server() as (root, port):
+        with served_folder() as (root, port):
             yield site(root, port)
 
 

@@ -1,13 +1,10 @@
 """The official CIFAR files: read exactly, checked, and never executed."""
 
-import functools
 import hashlib
-import http.server
 import os
 import pickle
 import sys
 import tarfile
-import threading
 from pathlib import Path
 
 import pytest
@@ -16,6 +13,7 @@ import torchvision
 
 from examples.cifar_optimizers.cifar import CIFAR, find_cifar, load_cifar
 from snippets.errors import UsageError
+from tests.static_server import static_server
 
 
 def as_images(pixels):
@@ -178,13 +176,6 @@ def test_training_from_a_folder(tmp_path, write_cifar, run_train, name):
     assert config["options"]["epochs"] == 200
 
 
-class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    """Serves files without a log."""
-
-    def log_message(self, *_):
-        """Print nothing."""
-
-
 @pytest.fixture
 def archive(tmp_path, write_cifar, official, monkeypatch):
     """Let torchvision download a small set, in the official format, from a server on this machine."""
@@ -200,10 +191,8 @@ def archive(tmp_path, write_cifar, official, monkeypatch):
     def md5(path):
         return hashlib.md5(path.read_bytes()).hexdigest()
 
-    handler = functools.partial(QuietHandler, directory=str(served.parent))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        monkeypatch.setattr(theirs, "url", f"http://127.0.0.1:{server.server_port}/{served.name}")
+    with static_server(served.parent) as port:
+        monkeypatch.setattr(theirs, "url", f"http://127.0.0.1:{port}/{served.name}")
         monkeypatch.setattr(theirs, "tgz_md5", md5(served))
         monkeypatch.setattr(
             theirs, "train_list", [[file, md5(folder / file)] for file, _ in theirs.train_list]
@@ -211,7 +200,6 @@ def archive(tmp_path, write_cifar, official, monkeypatch):
         monkeypatch.setattr(theirs, "test_list", [[file, md5(folder / file)] for file, _ in theirs.test_list])
         monkeypatch.setattr(theirs, "meta", theirs.meta | {"md5": md5(folder / "batches.meta")})
         yield served
-        server.shutdown()
 
 
 def test_download_fetches_checks_and_unpacks(archive, run_train, tmp_path):
