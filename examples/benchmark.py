@@ -22,8 +22,8 @@ try:
     from examples.benchmarking.processes import run_in_child, terminate_like_ctrl_c
     from examples.systems import modules
     from snippets.atomic_write import replace_json
-    from snippets.errors import RunError, UsageError, exit_with_one_line
-    from snippets.provenance import provenance
+    from snippets.framework.errors import RunError, UsageError, exit_with_one_line
+    from snippets.framework.provenance import provenance
 except ModuleNotFoundError as missing:
     print(
         f"error: this Python has no module {missing.name!r}; "

@@ -26,9 +26,9 @@ try:
     from examples.monitoring.run_state import RunState, read_run
     from examples.monitoring.terminal import Screen, can_draw, size_of, wants_colour
     from examples.monitoring.view import explain, paint, picture, rows
-    from snippets.command_line import StrictParser, number
-    from snippets.errors import UsageError, exit_with_one_line
-    from snippets.user_paths import expanded
+    from snippets.framework.command_line import StrictParser, number
+    from snippets.framework.errors import UsageError, exit_with_one_line
+    from snippets.framework.user_paths import expanded
 except ModuleNotFoundError as missing:
     print(
         f"error: this Python has no module {missing.name!r}; "

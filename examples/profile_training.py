@@ -17,11 +17,11 @@ try:
     import torch
 
     from examples.systems import modules
-    from snippets.errors import UsageError, exit_with_one_line
     from snippets.find_waits import WaitFinder
+    from snippets.framework.errors import UsageError, exit_with_one_line
+    from snippets.framework.training_run import Program
     from snippets.profiling import record_calls, time_parts, time_undisturbed
     from snippets.training_loop import Task
-    from snippets.training_run import Program
 except ModuleNotFoundError as missing:
     print(
         f"error: this Python has no module {missing.name!r}; "

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from snippets.checkpoints import TrainingState
-from snippets.errors import RunError, UsageError
+from snippets.framework.errors import RunError, UsageError
 from snippets.memory import is_out_of_memory, limit_memory, release_unused
 from snippets.timing import measure, spread, synchronize
 

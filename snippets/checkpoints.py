@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from snippets.atomic_write import replace_file
-from snippets.errors import RunError, UsageError
+from snippets.framework.errors import RunError, UsageError
 from snippets.memory import is_out_of_memory
 from snippets.seeds import random_states, restore_random_states
 

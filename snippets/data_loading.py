@@ -11,7 +11,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from snippets.data_on_device import to_device
 from snippets.data_order import EpochBatches, SeededSamples
-from snippets.errors import RunError, UsageError
+from snippets.framework.errors import RunError, UsageError
 from snippets.worker_checks import check_can_be_sent, check_main_guard, collate_on_cpu
 
 WORKERS_PER_CORE = 4  # more only wait for each other, and each holds a PyTorch of its own in memory

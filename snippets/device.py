@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
-from snippets.errors import UsageError, exit_with_one_line
+from snippets.framework.errors import UsageError, exit_with_one_line
 
 
 # --8<-- [start:availability]

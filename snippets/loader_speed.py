@@ -12,9 +12,9 @@ from typing import Any
 import torch
 from torch.utils.data import Dataset
 
-from snippets.command_line import StrictParser, number, whole_number
 from snippets.data_loading import EpochLoader
-from snippets.errors import exit_with_one_line
+from snippets.framework.command_line import StrictParser, number, whole_number
+from snippets.framework.errors import exit_with_one_line
 
 BATCH_SIZE = 16
 PREPARED = 4  # batches that may lie ready when the clock starts, and do not count

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import torch
 
-from snippets.errors import RunError
+from snippets.framework.errors import RunError
 
 # The texts of PyTorch 2.15.
 ERROR = re.compile(r"The operator '(?:aten::)?([\w:.]+)' is not currently implemented for the MPS device")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 
 from snippets.device import pick_device
-from snippets.errors import UsageError, exit_with_one_line
+from snippets.framework.errors import UsageError, exit_with_one_line
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 NAMES = ("auto", *DTYPES)

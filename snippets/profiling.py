@@ -12,7 +12,7 @@ from torch import nn
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from torch.profiler import DeviceType, ProfilerActivity, profile, schedule
 
-from snippets.errors import UsageError
+from snippets.framework.errors import UsageError
 from snippets.timing import synchronize
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 
 from snippets.device import typed_device
-from snippets.errors import exit_with_one_line
+from snippets.framework.errors import exit_with_one_line
 
 Work = Callable[[], object]
 

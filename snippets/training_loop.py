@@ -11,10 +11,10 @@ import torch
 from tqdm import tqdm
 
 from snippets.checkpoints import TrainingState, all_finite, save_checkpoint
-from snippets.errors import RunError
+from snippets.framework.errors import RunError
+from snippets.framework.run_folder import RunFolder
 from snippets.memory import memory_mb
 from snippets.precision import Precision
-from snippets.run_folder import RunFolder
 from snippets.stop_signals import StopSignals
 
 LOG_EVERY = 10  # steps between lines of metrics.jsonl; reading a loss makes the CPU wait for the GPU

@@ -12,7 +12,7 @@ import torch
 from torch.utils.data import Dataset, default_collate
 
 from snippets.data_on_device import map_tensors
-from snippets.errors import UsageError
+from snippets.framework.errors import UsageError
 
 
 class Nowhere(RawIOBase):

@@ -20,9 +20,9 @@ from torchvision import transforms
 
 from examples.cifar_optimizers.augmentation import network_input
 from examples.cifar_optimizers.image_data import ImageData
-from snippets.command_line import StrictParser, whole_number
 from snippets.device import pick_device
-from snippets.errors import exit_with_one_line
+from snippets.framework.command_line import StrictParser, whole_number
+from snippets.framework.errors import exit_with_one_line
 from snippets.timing import Comparison, Spread, compare
 from tools.result_entries import origin, store
 

@@ -18,8 +18,8 @@ import yaml
 
 from examples.cifar_optimizers.train import PROGRAM
 from snippets.checkpoints import is_whole, load_checkpoint, save_checkpoint
-from snippets.command_line import StrictParser
-from snippets.errors import exit_with_one_line
+from snippets.framework.command_line import StrictParser
+from snippets.framework.errors import exit_with_one_line
 from snippets.timing import measure, spread
 from tools.result_entries import origin, store
 

@@ -29,7 +29,7 @@ from examples.indicator_transformer.model import SIZES, IndicatorTransformer
 from snippets.agreement import ALONG_ITSELF, Tensors, disagreement, errors, norm, norm_of_gradients, shaken
 from snippets.compile_safely import Network, coarsest_format, dropout_as_compiled, one_pass, options_for
 from snippets.device import pick_device
-from snippets.errors import exit_with_one_line
+from snippets.framework.errors import exit_with_one_line
 from snippets.precision import Precision, pick_precision
 from tools.result_entries import new_entry, store
 

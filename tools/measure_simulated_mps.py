@@ -24,8 +24,8 @@ from pathlib import Path
 import torch
 import yaml
 
-from snippets.command_line import StrictParser
-from snippets.errors import RunError, UsageError, exit_with_one_line
+from snippets.framework.command_line import StrictParser
+from snippets.framework.errors import RunError, UsageError, exit_with_one_line
 from snippets.timing import measure, spread
 from tools.pytorch_test_run import MACOS, read_record
 from tools.result_entries import origin

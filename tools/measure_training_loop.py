@@ -31,11 +31,11 @@ from tqdm import tqdm
 
 from examples.systems import SYSTEMS, find, modules
 from snippets.device import pick_device
-from snippets.run_folder import RunFolder
+from snippets.framework.run_folder import RunFolder
+from snippets.framework.training_run import Program
 from snippets.stop_signals import StopSignals
 from snippets.timing import Spread, compare
 from snippets.training_loop import EpochResult, Task, Training
-from snippets.training_run import Program
 from tools.result_entries import new_entry, store
 
 DATA = Path(__file__).resolve().parents[1] / "docs" / "data" / "results" / "training_loop.yaml"

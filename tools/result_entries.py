@@ -18,7 +18,7 @@ import torch
 import yaml
 
 from examples.benchmarking.machine import machine
-from snippets.provenance import provenance
+from snippets.framework.provenance import provenance
 
 BY_HAND = ("shared", "busy")  # what a person notes about a machine; it stays when the result is replaced
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from examples.benchmarking.levels import Level
 from examples.benchmarking.steps import Plan, time_steps
-from snippets.errors import UsageError
+from snippets.framework.errors import UsageError
 from snippets.memory import is_out_of_memory
 
 MARK = "benchmark result> "  # a system may print lines of its own before it

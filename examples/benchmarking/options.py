@@ -8,9 +8,9 @@ from typing import Any
 from examples.benchmarking.levels import Level, default_levels, parse_levels
 from examples.benchmarking.steps import Plan
 from examples.systems import modules
-from snippets.command_line import StrictParser, whole_number
-from snippets.errors import UsageError
-from snippets.user_paths import expanded
+from snippets.framework.command_line import StrictParser, whole_number
+from snippets.framework.errors import UsageError
+from snippets.framework.user_paths import expanded
 
 DECIDED = {  # options of the systems that the benchmark sets itself, and what to use instead
     "device": "--levels",

@@ -14,7 +14,7 @@ import numpy
 import torch
 
 from examples.cifar_optimizers.image_data import ImageData
-from snippets.errors import RunError, UsageError
+from snippets.framework.errors import RunError, UsageError
 from snippets.restricted_pickle import read_pickled_arrays
 
 

@@ -16,10 +16,10 @@ try:
     from examples.cifar_optimizers.model import ResNet18
     from examples.cifar_optimizers.options import resolve
     from examples.cifar_optimizers.training_data import load_for_training
-    from snippets.command_line import StrictParser
     from snippets.compare_devices import Comparison, compare_devices
     from snippets.device import pick_device
-    from snippets.errors import RunError, exit_with_one_line
+    from snippets.framework.command_line import StrictParser
+    from snippets.framework.errors import RunError, exit_with_one_line
     from snippets.operator_recorder import OperatorRecorder, missing_on_mps
     from snippets.operator_support import installed_list, read_operators
     from snippets.precision import Precision, pick_precision

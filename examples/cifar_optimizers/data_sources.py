@@ -6,8 +6,8 @@ from examples.cifar_optimizers.cifar import CIFAR, download_cifar, find_cifar, l
 from examples.cifar_optimizers.digits import load_digits
 from examples.cifar_optimizers.image_data import ImageData
 from examples.cifar_optimizers.synthetic import make_synthetic
-from snippets.errors import UsageError
-from snippets.user_paths import expanded
+from snippets.framework.errors import UsageError
+from snippets.framework.user_paths import expanded
 
 NAMES = ("digits", "synthetic", *CIFAR)
 DATA_ROOT = Path("data")  # where `--data cifar10` looks, and where `--download` puts it

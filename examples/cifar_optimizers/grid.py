@@ -21,12 +21,12 @@ try:
     from examples.cifar_optimizers.optimizers import OPTIMIZERS
     from examples.cifar_optimizers.options import read_command_line
     from snippets.atomic_write import replace_json
-    from snippets.command_line import StrictParser
     from snippets.device import pick_device
-    from snippets.errors import UsageError, exit_with_one_line
-    from snippets.provenance import provenance
+    from snippets.framework.command_line import StrictParser
+    from snippets.framework.errors import UsageError, exit_with_one_line
+    from snippets.framework.provenance import provenance
+    from snippets.framework.user_paths import expanded
     from snippets.stop_signals import StopSignals
-    from snippets.user_paths import expanded
 except ModuleNotFoundError as missing:
     print(
         f"error: this Python has no module {missing.name!r}; "

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from snippets.run_folder import read_metrics
+from snippets.framework.run_folder import read_metrics
 
 # Okabe and Ito: distinct to all eyes; markers tell them apart in grey, too.
 LOOKS = {

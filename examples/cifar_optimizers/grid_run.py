@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from examples.cifar_optimizers.options import read_command_line, resolve
-from snippets.errors import UsageError
-from snippets.resume import check_same_options, status_of
-from snippets.run_folder import read_json
+from snippets.framework.errors import UsageError
+from snippets.framework.resume import check_same_options, status_of
+from snippets.framework.run_folder import read_json
+from snippets.framework.training_options import saved_options, with_precision
 from snippets.stop_signals import StopSignals
-from snippets.training_options import saved_options, with_precision
 
 TRAIN = Path(__file__).with_name("train.py")
 

@@ -17,9 +17,9 @@ try:
     from examples.cifar_optimizers.grid import grid_parser, how_to_go_on, make_folder, read_grid, run_grid
     from examples.cifar_optimizers.grid_report import mean_and_deviation
     from snippets.atomic_write import replace_json
-    from snippets.command_line import number
-    from snippets.errors import exit_with_one_line
-    from snippets.provenance import provenance
+    from snippets.framework.command_line import number
+    from snippets.framework.errors import exit_with_one_line
+    from snippets.framework.provenance import provenance
     from snippets.stop_signals import StopSignals
 except ModuleNotFoundError as missing:
     print(

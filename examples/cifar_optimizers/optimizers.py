@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import nn
 
-from snippets.errors import UsageError
+from snippets.framework.errors import UsageError
 
 
 # --8<-- [start:lion]

@@ -6,10 +6,10 @@ from typing import Any
 
 from examples.cifar_optimizers.data_sources import NAMES, find_data
 from examples.cifar_optimizers.optimizers import OPTIMIZERS, SCHEDULES
-from snippets.command_line import StrictParser, number, whole_number
-from snippets.errors import UsageError
-from snippets.training_options import TrainingOptions, add_training_options, typed_options
-from snippets.user_paths import expanded
+from snippets.framework.command_line import StrictParser, number, whole_number
+from snippets.framework.errors import UsageError
+from snippets.framework.training_options import TrainingOptions, add_training_options, typed_options
+from snippets.framework.user_paths import expanded
 
 # --8<-- [start:defaults]
 SMALL = {"width": 8, "image_size": 16, "epochs": 10, "batch_size": 64}  # seconds on a CPU

@@ -8,8 +8,8 @@ from examples.cifar_optimizers.options import Options
 from examples.cifar_optimizers.training_labels import noise_floor
 from snippets.atomic_write import replace_json
 from snippets.checkpoints import TrainingState
-from snippets.run_curves import Curves, draw_curves
-from snippets.run_folder import RunFolder
+from snippets.framework.run_curves import Curves, draw_curves
+from snippets.framework.run_folder import RunFolder
 
 HEADER = "epoch   step  train loss  train acc  test loss  test acc  images/s"
 

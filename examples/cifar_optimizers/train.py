@@ -25,12 +25,12 @@ try:
     from snippets.checkpoints import TrainingState
     from snippets.data_loading import EpochLoader
     from snippets.data_on_device import ResidentBatches
-    from snippets.errors import UsageError, exit_with_one_line
-    from snippets.run_folder import RunFolder
+    from snippets.framework.errors import UsageError, exit_with_one_line
+    from snippets.framework.run_folder import RunFolder
+    from snippets.framework.training_run import Program
+    from snippets.framework.training_setup import compiled, open_device, plan_steps
     from snippets.seeds import seed_everything
     from snippets.training_loop import EpochResult
-    from snippets.training_run import Program
-    from snippets.training_setup import compiled, open_device, plan_steps
 except ModuleNotFoundError as missing:
     print(
         f"error: this Python has no module {missing.name!r}; "

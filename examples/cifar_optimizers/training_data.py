@@ -6,7 +6,7 @@ from examples.cifar_optimizers.data_sources import load_data
 from examples.cifar_optimizers.image_data import ImageData
 from examples.cifar_optimizers.options import Options
 from examples.cifar_optimizers.training_labels import keep_fraction, redraw_labels
-from snippets.errors import UsageError
+from snippets.framework.errors import UsageError
 
 
 def load_for_training(options: Options) -> ImageData:

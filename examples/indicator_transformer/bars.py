@@ -11,7 +11,7 @@ import pyarrow
 from matplotlib import cbook
 
 from examples.indicator_transformer.bar_checks import Where, check_bars, in_words
-from snippets.errors import UsageError
+from snippets.framework.errors import UsageError
 
 # --8<-- [start:schema]
 # In small letters or capitals, in any order; further columns are ignored. The timestamp is that at which a

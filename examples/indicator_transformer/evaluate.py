@@ -19,12 +19,12 @@ try:
     from examples.indicator_transformer.evaluation_table import table
     from examples.indicator_transformer.options import NAMES
     from snippets.atomic_write import replace_file, replace_json
-    from snippets.command_line import StrictParser, number
     from snippets.device import pick_device
-    from snippets.device_failures import explained_failures
-    from snippets.errors import UsageError, exit_with_one_line
-    from snippets.provenance import provenance
-    from snippets.user_paths import expanded
+    from snippets.framework.command_line import StrictParser, number
+    from snippets.framework.device_failures import explained_failures
+    from snippets.framework.errors import UsageError, exit_with_one_line
+    from snippets.framework.provenance import provenance
+    from snippets.framework.user_paths import expanded
 except ModuleNotFoundError as missing:
     print(
         f"error: this Python has no module {missing.name!r}; "

@@ -24,7 +24,7 @@ from examples.indicator_transformer.prediction import TrainedNetwork, rebuild_ne
 from examples.indicator_transformer.samples import Samples, joined, make_samples
 from examples.indicator_transformer.train import PROGRAM
 from snippets.checkpoints import DamagedCheckpoint, load_checkpoint, load_newest
-from snippets.errors import UsageError
+from snippets.framework.errors import UsageError
 
 NEVER = (pandas.Timestamp.max, pandas.Timestamp.min)  # between these two lies no time at all
 

@@ -13,7 +13,7 @@ from matplotlib.ticker import PercentFormatter
 
 from examples.indicator_transformer.evaluation_report import aimed_at
 from examples.indicator_transformer.evaluation_table import LOSSES
-from snippets.run_curves import HELD_OUT, LIMIT, TRAINING
+from snippets.framework.run_curves import HELD_OUT, LIMIT, TRAINING
 
 KNOWN = "#c4c4c4"  # bars of what is known without the network
 NEVER = 0.95  # grey of a cell that says 0 %

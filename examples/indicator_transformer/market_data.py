@@ -14,8 +14,8 @@ from examples.indicator_transformer.indicators import INDICATORS, SMALL
 from examples.indicator_transformer.options import Options
 from examples.indicator_transformer.samples import Samples, joined, make_samples, split_by_time
 from examples.indicator_transformer.usefulness import Optimum, known_optimum
-from snippets.errors import UsageError
-from snippets.user_paths import expanded
+from snippets.framework.errors import UsageError
+from snippets.framework.user_paths import expanded
 
 INDICATOR_SETS = {len(indicators): indicators for indicators in (SMALL, INDICATORS)}
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from examples.indicator_transformer.model import SIZES
-from snippets.command_line import StrictParser, number, whole_number
-from snippets.errors import UsageError
-from snippets.training_options import TrainingOptions, add_training_options, typed_options
-from snippets.user_paths import expanded
+from snippets.framework.command_line import StrictParser, number, whole_number
+from snippets.framework.errors import UsageError
+from snippets.framework.training_options import TrainingOptions, add_training_options, typed_options
+from snippets.framework.user_paths import expanded
 
 NAMES = ("bars", "goog")
 # --8<-- [start:defaults]

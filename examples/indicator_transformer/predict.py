@@ -16,11 +16,11 @@ try:
     from examples.indicator_transformer.bars import MAX_MISSING, read_bars
     from examples.indicator_transformer.prediction import Prediction, cut_periods, load_network, predict
     from snippets.atomic_write import replace_file
-    from snippets.command_line import StrictParser, number, whole_number
     from snippets.device import pick_device
-    from snippets.device_failures import explained_failures
-    from snippets.errors import RunError, UsageError, exit_with_one_line
-    from snippets.user_paths import expanded
+    from snippets.framework.command_line import StrictParser, number, whole_number
+    from snippets.framework.device_failures import explained_failures
+    from snippets.framework.errors import RunError, UsageError, exit_with_one_line
+    from snippets.framework.user_paths import expanded
 except ModuleNotFoundError as missing:
     print(
         f"error: this Python has no module {missing.name!r}; "

@@ -20,7 +20,7 @@ from examples.indicator_transformer.indicators import INDICATORS, compute_indica
 from examples.indicator_transformer.model import SIZES, IndicatorTransformer
 from examples.indicator_transformer.train import PROGRAM
 from snippets.checkpoints import check_weights, load_checkpoint
-from snippets.errors import UsageError
+from snippets.framework.errors import UsageError
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from examples.indicator_transformer.options import Options
 from examples.indicator_transformer.usefulness import Optimum
 from snippets.atomic_write import replace_json
 from snippets.checkpoints import TrainingState
-from snippets.run_curves import Curves, draw_curves
-from snippets.run_folder import RunFolder
+from snippets.framework.run_curves import Curves, draw_curves
+from snippets.framework.run_folder import RunFolder
 
 HEADER = "epoch   step  train loss  train BCE  val BCE  selected  agreement  direction  samples/s"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from examples.monitoring.loss_history import finite
-from snippets.machine_id import is_this_machine
+from snippets.framework.machine_id import is_this_machine
 
 LONGEST_FILE = 1 << 20  # bytes of a config.json or heartbeat.json; ours have a few thousand
 # A training beats when a step ends more than 5 s after the last beat. It is silent for longer while it

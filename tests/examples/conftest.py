@@ -19,8 +19,8 @@ import torch
 from examples.cifar_optimizers.cifar import CIFAR
 from snippets import training_loop
 from snippets.checkpoints import load_checkpoint
-from snippets.errors import exit_with_one_line
-from snippets.run_folder import read_metrics
+from snippets.framework.errors import exit_with_one_line
+from snippets.framework.run_folder import read_metrics
 
 
 @dataclass

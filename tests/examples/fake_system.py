@@ -10,8 +10,8 @@ from types import SimpleNamespace
 
 import torch
 
-from snippets.command_line import StrictParser, whole_number
-from snippets.errors import UsageError
+from snippets.framework.command_line import StrictParser, whole_number
+from snippets.framework.errors import UsageError
 
 FAULTS = ("ok", "segfault", "oom", "refuse", "raise", "hang", "nan", "frozen")
 SAMPLES = 64

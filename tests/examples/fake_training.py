@@ -9,9 +9,9 @@ import sys
 import time
 from pathlib import Path
 
-from snippets.command_line import StrictParser
-from snippets.errors import RunError, UsageError, exit_with_one_line
-from snippets.run_folder import RunFolder, check_new_folder, read_json
+from snippets.framework.command_line import StrictParser
+from snippets.framework.errors import RunError, UsageError, exit_with_one_line
+from snippets.framework.run_folder import RunFolder, check_new_folder, read_json
 from snippets.stop_signals import StopSignals
 
 

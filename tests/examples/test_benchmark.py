@@ -12,7 +12,7 @@ import pytest
 
 from examples import benchmark
 from examples.benchmarking import child, options
-from snippets.errors import exit_with_one_line
+from snippets.framework.errors import exit_with_one_line
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

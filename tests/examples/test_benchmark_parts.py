@@ -14,7 +14,7 @@ from examples.benchmarking.levels import Level, default_levels, parse_level, par
 from examples.benchmarking.processes import cause_of_death
 from examples.benchmarking.report import Row, add_row, last_loss, line, losses_differ
 from examples.benchmarking.steps import Plan, Steps, time_steps
-from snippets.errors import UsageError
+from snippets.framework.errors import UsageError
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from examples.cifar_optimizers.grid_report import by_optimizer, draw_grid, mean_
 from examples.cifar_optimizers.grid_run import Run, outcome, train_apart, why
 from examples.cifar_optimizers.label_noise import pair
 from examples.cifar_optimizers.options import read_command_line, resolve
-from snippets.errors import RunError, UsageError, exit_with_one_line
-from snippets.run_folder import read_json
+from snippets.framework.errors import RunError, UsageError, exit_with_one_line
+from snippets.framework.run_folder import read_json
 from snippets.stop_signals import StopSignals
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,8 +11,9 @@ import pytest
 
 from examples.cifar_optimizers import train
 from examples.cifar_optimizers.optimizers import OPTIMIZERS
-from snippets import checkpoints, resume
-from snippets.run_folder import RunFolder
+from snippets import checkpoints
+from snippets.framework import resume
+from snippets.framework.run_folder import RunFolder
 
 pytestmark = pytest.mark.usefixtures("without_curves")
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from examples.systems import find, modules
-from snippets import run_folder
+from snippets.framework import run_folder
 
 RUN_FOLDER = {"config.json", "metrics.jsonl", "heartbeat.json", "curves.png", "summary.json", "train.log"}
 CHECKPOINTS = {"checkpoints/last.pt", "checkpoints/best.pt"}

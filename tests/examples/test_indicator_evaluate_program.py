@@ -16,7 +16,7 @@ from examples.indicator_transformer.evaluation_plot import draw_evaluation
 from examples.indicator_transformer.generated_bars import generate_market
 from examples.indicator_transformer.model import IndicatorTransformer
 from snippets.checkpoints import load_checkpoint
-from snippets.errors import exit_with_one_line
+from snippets.framework.errors import exit_with_one_line
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from examples.indicator_transformer.model import SIZES, IndicatorTransformer
 from examples.indicator_transformer.prediction import TrainedNetwork, cut_periods, load_network
 from examples.indicator_transformer.prediction import predict as predict_bars
 from snippets.checkpoints import load_checkpoint, load_weights
-from snippets.errors import exit_with_one_line
+from snippets.framework.errors import exit_with_one_line
 
 LAST = 7
 

@@ -15,7 +15,7 @@ from examples.indicator_transformer.model import IndicatorTransformer, Size
 from examples.indicator_transformer.options import resolve
 from examples.indicator_transformer.samples import WINDOW, Samples, joined, make_samples, split_by_time
 from examples.indicator_transformer.usefulness import usefulness
-from snippets.errors import UsageError
+from snippets.framework.errors import UsageError
 
 HORIZON, STRIDE = 20, 60
 

@@ -15,7 +15,7 @@ import pytest
 
 from examples import monitor
 from examples.monitoring.run_state import PATIENCE, is_locked, read_run
-from snippets.errors import exit_with_one_line
+from snippets.framework.errors import exit_with_one_line
 
 SCRIPT = Path(monitor.__file__)
 FAKE = Path(__file__).with_name("fake_training.py")

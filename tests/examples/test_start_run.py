@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from examples.monitoring.run_state import is_locked, read_run
-from snippets.run_folder import read_json
+from snippets.framework.run_folder import read_json
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCHER = ROOT / "examples" / "start_run.sh"

@@ -12,7 +12,7 @@ import torch
 from examples.cifar_optimizers import compare_devices, train
 from examples.indicator_transformer import train as indicators
 from snippets.checkpoints import load_checkpoint
-from snippets.errors import exit_with_one_line
+from snippets.framework.errors import exit_with_one_line
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = "--data synthetic --image-size 8 --width 2 --data-fraction 0.1 --batch-size 50 --epochs 3"

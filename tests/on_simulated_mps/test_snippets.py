@@ -13,9 +13,9 @@ from snippets.compare_devices import compare_devices
 from snippets.compile_safely import compile_or_eager
 from snippets.data_on_device import count_wrong_copies, fits_on, may_copy_without_waiting, to_device
 from snippets.device import forward_on, is_mps, pick_accelerator, pick_device, why_not_mps
-from snippets.errors import UsageError
 from snippets.find_nan import hunt_nan
 from snippets.find_waits import WaitFinder
+from snippets.framework.errors import UsageError
 from snippets.memory import limit_memory, memory_mb, read_memory, release_unused
 from snippets.missing_operators import count_fallbacks, missing_operator
 from snippets.operator_workarounds import (

@@ -14,7 +14,7 @@ from snippets import timing
 from snippets.accumulation import update
 from snippets.batch_size_search import find_limit, largest_batch_size, samples_per_second
 from snippets.checkpoints import TrainingState
-from snippets.errors import RunError, UsageError
+from snippets.framework.errors import RunError, UsageError
 
 CPU = torch.device("cpu")
 OUT_OF_MEMORY = {  # as each backend says it

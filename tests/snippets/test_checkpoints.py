@@ -24,7 +24,7 @@ from snippets.checkpoints import (
     load_weights,
     save_checkpoint,
 )
-from snippets.errors import RunError, UsageError
+from snippets.framework.errors import RunError, UsageError
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from snippets import loader_speed
-from snippets.errors import UsageError
+from snippets.framework.errors import UsageError
 from snippets.loader_speed import BusySamples, main, seconds_per_batch, seconds_per_step, seconds_to_first
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from snippets import training_run
-from snippets.errors import exit_with_one_line
+from snippets.framework import training_run
+from snippets.framework.errors import exit_with_one_line
+from snippets.framework.resume import RunChoice
 from snippets.missing_operators import count_fallbacks, missing_operator
-from snippets.resume import RunChoice
 
 ERROR = (
     "The operator 'aten::{}' is not currently implemented for the MPS device. If you want this op to be "

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from snippets import profiling
-from snippets.errors import UsageError
+from snippets.framework.errors import UsageError
 from snippets.profiling import (
     capture_metal,
     milliseconds_on_gpu,

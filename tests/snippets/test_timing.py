@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from snippets import timing
-from snippets.errors import exit_with_one_line
+from snippets.framework.errors import exit_with_one_line
 from snippets.timing import compare, measure, spread, synchronize, time_without_waiting
 
 MPS, CPU = torch.device("mps"), torch.device("cpu")

@@ -10,9 +10,9 @@ from tqdm import tqdm
 
 from snippets import training_loop
 from snippets.checkpoints import TrainingState, load_checkpoint
-from snippets.errors import RunError
+from snippets.framework.errors import RunError
+from snippets.framework.run_folder import RunFolder, read_json, read_metrics
 from snippets.precision import pick_precision
-from snippets.run_folder import RunFolder, read_json, read_metrics
 from snippets.stop_signals import StopSignals
 from snippets.training_loop import EpochResult, Training
 

@@ -8,7 +8,7 @@ import types
 import pytest
 import torch
 
-from snippets.errors import UsageError, exit_with_one_line
+from snippets.framework.errors import UsageError, exit_with_one_line
 from snippets.worker_checks import check_can_be_sent, check_main_guard, collate_on_cpu
 
 META = torch.device("meta")  # stands for MPS: tensors there cannot be sent either

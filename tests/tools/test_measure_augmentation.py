@@ -7,7 +7,7 @@ import pytest
 import torch
 import yaml
 
-from snippets.errors import UsageError
+from snippets.framework.errors import UsageError
 from snippets.timing import Comparison, Spread
 from tools import measure_augmentation
 from tools.measure_augmentation import (

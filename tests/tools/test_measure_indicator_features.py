@@ -8,7 +8,7 @@ import numpy
 import pytest
 import yaml
 
-from snippets.errors import UsageError
+from snippets.framework.errors import UsageError
 from tools import measure_indicator_features as tool
 
 

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from snippets.errors import RunError
+from snippets.framework.errors import RunError
 from tools import measure_simulated_mps as tool
 
 SUITE = """

@@ -9,14 +9,14 @@ from typing import Any, Protocol
 from tqdm import tqdm
 
 from snippets.checkpoints import load_checkpoint, load_newest
-from snippets.device_failures import explained_failures
-from snippets.errors import UsageError
-from snippets.provenance import provenance
-from snippets.resume import RunChoice, choose_run
-from snippets.run_folder import RunFolder, new_folder
+from snippets.framework.device_failures import explained_failures
+from snippets.framework.errors import UsageError
+from snippets.framework.provenance import provenance
+from snippets.framework.resume import RunChoice, choose_run
+from snippets.framework.run_folder import RunFolder, new_folder
+from snippets.framework.training_options import TrainingOptions, options_to_continue, same_run, with_precision
 from snippets.stop_signals import StopSignals
 from snippets.training_loop import Task, Training
-from snippets.training_options import TrainingOptions, options_to_continue, same_run, with_precision
 
 
 class ReportedTask(Task, Protocol):

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from snippets.errors import UsageError
+from snippets.framework.errors import UsageError
 
 
 def expanded(typed: str | Path) -> Path:

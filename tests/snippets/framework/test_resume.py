@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from snippets.errors import UsageError
-from snippets.resume import check_same_options, choose_run
+from snippets.framework.errors import UsageError
+from snippets.framework.resume import check_same_options, choose_run
 
 SYSTEM = "system"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from snippets.machine_id import machine_id
+from snippets.framework.machine_id import machine_id
 
 
 def git_commit(folder: Path) -> str | None:

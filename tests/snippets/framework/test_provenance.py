@@ -7,7 +7,7 @@ import sys
 
 import torch
 
-from snippets.provenance import git_commit, provenance
+from snippets.framework.provenance import git_commit, provenance
 
 
 def test_versions_and_command_are_recorded():

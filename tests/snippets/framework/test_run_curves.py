@@ -5,7 +5,7 @@ import json
 import pytest
 from matplotlib.figure import Figure
 
-from snippets.run_curves import Curves, draw_curves
+from snippets.framework.run_curves import Curves, draw_curves
 
 LINES = [
     {"step": 10, "epoch": 0.5, "loss": 2.0},

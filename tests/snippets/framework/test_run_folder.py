@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from snippets import run_folder
-from snippets.errors import RunError, UsageError
-from snippets.run_folder import RunFolder, check_new_folder, new_folder, read_json, read_metrics
+from snippets.framework import run_folder
+from snippets.framework.errors import RunError, UsageError
+from snippets.framework.run_folder import RunFolder, check_new_folder, new_folder, read_json, read_metrics
 
 
 def test_default_folders_never_collide(tmp_path, monkeypatch):
@@ -60,7 +60,7 @@ def test_a_folder_that_cannot_be_written(tmp_path):
 @pytest.mark.program
 def test_two_processes_cannot_train_in_one_folder(tmp_path):
     folder = f"from pathlib import Path; folder = Path({str(tmp_path)!r})"
-    code = f"{folder}; from snippets.run_folder import RunFolder; RunFolder(folder)"
+    code = f"{folder}; from snippets.framework.run_folder import RunFolder; RunFolder(folder)"
     with RunFolder(tmp_path):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         assert "another process is training in" in done.stderr
@@ -141,7 +141,7 @@ def test_a_reader_that_goes_away_does_not_end_the_run(tmp_path):
     """As in `train.py | head -1`."""
     code = f"""
 import pathlib, sys, time
-from snippets.run_folder import RunFolder
+from snippets.framework.run_folder import RunFolder
 with RunFolder(pathlib.Path({str(tmp_path)!r})) as run:
     run.say("first")
     sys.stdin.readline()

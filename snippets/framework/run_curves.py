@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from snippets.run_folder import read_metrics
+from snippets.framework.run_folder import read_metrics
 
 TRAINING, HELD_OUT, LIMIT = "#0072b2", "#d55e00", "#666666"  # Okabe and Ito; grey
 PARTS = {"training": TRAINING, "held out": HELD_OUT}

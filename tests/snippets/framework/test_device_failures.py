@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from snippets.device_failures import explained_failures
-from snippets.errors import RunError
+from snippets.framework.device_failures import explained_failures
+from snippets.framework.errors import RunError
 
 ADVICE = "out of memory; lower --bars"
 MISSING = "The operator 'aten::_linalg_svd.U' is not currently implemented for the MPS device."

@@ -2,8 +2,8 @@
 
 import pytest
 
-from snippets.command_line import StrictParser, number, whole_number
-from snippets.errors import UsageError
+from snippets.framework.command_line import StrictParser, number, whole_number
+from snippets.framework.errors import UsageError
 
 
 @pytest.fixture

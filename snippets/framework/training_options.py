@@ -6,13 +6,13 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from snippets.command_line import number, whole_number
 from snippets.device import pick_device
-from snippets.errors import UsageError
+from snippets.framework.command_line import number, whole_number
+from snippets.framework.errors import UsageError
+from snippets.framework.resume import check_same_options
+from snippets.framework.user_paths import expanded
 from snippets.precision import NAMES as PRECISIONS
 from snippets.precision import pick_precision
-from snippets.resume import check_same_options
-from snippets.user_paths import expanded
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from snippets.errors import UsageError
-from snippets.user_paths import expanded
+from snippets.framework.errors import UsageError
+from snippets.framework.user_paths import expanded
 
 
 def test_home_folders_are_put_in(monkeypatch, tmp_path):

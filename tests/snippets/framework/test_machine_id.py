@@ -4,8 +4,8 @@ import platform
 
 import pytest
 
-from snippets import machine_id
-from snippets.machine_id import is_this_machine
+from snippets.framework import machine_id
+from snippets.framework.machine_id import is_this_machine
 
 ADDRESS = 0x001122334455
 INVENTED = ADDRESS | 1 << 40

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Self
 from tqdm import tqdm
 
 from snippets.atomic_write import replace_file, replace_json
-from snippets.errors import RunError, UsageError
+from snippets.framework.errors import RunError, UsageError
 
 PULSE = ("step", "total_steps", "device", "precision", "loss", "samples_per_s", "eta_s", "memory_mb")
 HEARTBEAT_INTERVAL = 1.0  # seconds; more often would only wear out the disk

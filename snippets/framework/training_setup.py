@@ -8,8 +8,8 @@ from torch import nn
 
 from snippets.compile_safely import Network, WarmUp, compile_or_eager
 from snippets.device import is_mps, pick_device
+from snippets.framework.training_options import TrainingOptions
 from snippets.precision import Precision, pick_precision
-from snippets.training_options import TrainingOptions
 from snippets.watermarks import check_watermarks
 
 

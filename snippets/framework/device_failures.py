@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator
 
 from snippets.data_loading import is_worker_death, worker_death
-from snippets.errors import RunError
+from snippets.framework.errors import RunError
 from snippets.memory import is_out_of_memory
 from snippets.missing_operators import missing_operator
 

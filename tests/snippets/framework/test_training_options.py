@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from snippets.command_line import StrictParser
-from snippets.errors import UsageError
-from snippets.training_options import (
+from snippets.framework.command_line import StrictParser
+from snippets.framework.errors import UsageError
+from snippets.framework.training_options import (
     TrainingOptions,
     add_training_options,
     options_to_continue,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from snippets.errors import RunError, UsageError, exit_with_one_line
+from snippets.framework.errors import RunError, UsageError, exit_with_one_line
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def raising(error):
@@ -42,7 +42,8 @@ def test_a_file_that_cannot_be_opened_is_one_line(capsys, tmp_path):
 @pytest.mark.program
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has /dev/full")
 def test_a_full_disk_is_one_line(tmp_path):
-    code = "from snippets.errors import *; sys.exit(exit_with_one_line(lambda argv: print('x' * 10**6)))"
+    code = "from snippets.framework.errors import *; "
+    code += "sys.exit(exit_with_one_line(lambda argv: print('x' * 10**6)))"
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-c", code],
@@ -67,7 +68,7 @@ def test_a_reader_that_has_gone_ends_the_program_quietly(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "import sys\n"
-        "from snippets.errors import exit_with_one_line\n"
+        "from snippets.framework.errors import exit_with_one_line\n"
         "sys.exit(exit_with_one_line(lambda argv: print('line\\n' * 100_000)))\n"
     )
     command = [sys.executable, str(script)]

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from snippets.errors import UsageError
-from snippets.run_folder import check_new_folder, read_json
-from snippets.user_paths import expanded
+from snippets.framework.errors import UsageError
+from snippets.framework.run_folder import check_new_folder, read_json
+from snippets.framework.user_paths import expanded
 
 
 @dataclass(frozen=True)

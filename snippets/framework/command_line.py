@@ -4,7 +4,7 @@ import argparse
 import math
 from collections.abc import Callable, Sequence
 
-from snippets.errors import UsageError
+from snippets.framework.errors import UsageError
 
 
 class StrictParser(argparse.ArgumentParser):
