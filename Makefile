@@ -46,7 +46,7 @@ test-long: .venv/.dev .venv-sim/.sim ## the slow checks as well
 
 .PHONY: lint
 lint: .venv/.dev ## check the form of code, pages, shell scripts and workflows
-	@$(VENV_PYTHON) -m tools.lint $(ARGS)
+	@$(VENV_PYTHON) -m tools.checks.lint $(ARGS)
 
 .PHONY: site
 site: .venv/.site ## strict build of both languages into site/
@@ -56,11 +56,11 @@ site: .venv/.site ## strict build of both languages into site/
 
 .PHONY: stale
 stale: .venv/.site ## list the Chinese pages whose English page has changed
-	@$(VENV_PYTHON) -m tools.parity stale
+	@$(VENV_PYTHON) -m tools.checks.parity stale
 
 .PHONY: synced
 synced: named-page .venv/.site ## after reviewing a Chinese page: mark it as up to date (PAGE=start/check-setup.md)
-	@$(VENV_PYTHON) -m tools.parity synced "$(PAGE)"
+	@$(VENV_PYTHON) -m tools.checks.parity synced "$(PAGE)"
 
 .PHONY: record
 record: .venv/.dev .venv-sim/.sim ## run the commands whose output the pages show, and record it again

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.static_server import static_server
-from tools.lighthouse import system_browser
+from tools.checks.lighthouse import system_browser
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -19,7 +19,7 @@ import yaml
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
-from tools.sections import all_sections
+from tools.checks.sections import all_sections
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "docs" / "data" / "notebooks"

@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from tools import parity, site_addresses
+from tools.checks import parity, site_addresses
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCAL_ADDRESS = "http://127.0.0.1:8000/"

@@ -1,6 +1,6 @@
 """A pytest plugin that runs PyTorch's test/test_mps.py off a Mac, and writes down what became of each test.
 
-tools/measure_simulated_mps.py uses it. With --record FILE, every test adds two lines to FILE, one before it
+tools/measuring/simulated_mps.py uses it. With --record FILE, every test adds two lines to FILE, one before it
 runs and one after, so that a run that crashed can go on behind the test that crashed it.
 """
 

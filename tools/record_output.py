@@ -5,10 +5,10 @@
 docs/data/recorded/index.yaml lists the recordings. Written by hand: `name` of the text file beside it;
 `command`, run from the repository's root; `before`, commands that run first and whose output is not kept;
 `exit_code`, where it is not 0; `compare`, which is `exact`, or `masked` where the output holds measurements
-(tools/compare_output.py); `needs`, what a machine must be for the output to be comparable;
+(tools/checks/compare_output.py); `needs`, what a machine must be for the output to be comparable;
 `until`, words of the line up to which output is compared, where below it even the order of the lines is a
-measurement; `keep`, files of the run folder that are stored too; `draw`, which of these become curves in
-docs/assets/images/ (tools/draw_curves.py). Written by this tool: date, machine, versions, and the SHA-256 of
+measurement; `keep`, files of the run folder that are stored too; `draw`, which of these become curves
+in docs/assets/images/ (tools.drawing.curves). This tool writes date, machine, versions, and the SHA-256 of
 the text, so that no recording is edited by hand.
 """
 
@@ -28,8 +28,8 @@ from pathlib import Path
 
 import yaml
 
-from tools.coverage_data import SIMULATED_MPS, SIMULATED_PYTHON, this_machine
-from tools.draw_curves import pictures
+from tools.checks.coverage_data import SIMULATED_MPS, SIMULATED_PYTHON, this_machine
+from tools.drawing.curves import pictures
 from tools.working_copy import environment, working_copy
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -4,12 +4,12 @@
     python -m tools.run_tests --check
     python -m tools.run_tests tests/snippets/test_device.py [...]
 
-Four stages, each in processes of its own: the linters (tools/lint.py); all tests under coverage, with --long
+Four stages, each in processes of its own: the linters (tools.checks.lint); all tests under coverage, --long
 also the slow ones; those on the simulated MPS device, in .venv-sim; and last the proof that every Python line
-on a page ran, which reads the finished coverage data (tools/executed_lines.py).
+on a page ran, which reads the finished coverage data (tools/checks/executed_lines.py).
 
 With --check, the quick ones alone: the linters, and the tests that start no program and no browser. With
-names of tests, these alone; what they ran is noted in docs/data/executed.json (tools/executed_record.py).
+names of tests, these alone; what they ran is noted in docs/data/executed.json (tools.checks.executed_record).
 
 The last line is `N passed, N failed, N skipped`; the exit code is 0 only when nothing failed and every stage
 ran at least one test.
@@ -30,8 +30,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
-from tools import executed_record, lint
-from tools.coverage_data import (
+from tools.checks import executed_record, lint
+from tools.checks.coverage_data import (
     COVERAGE_FILE,
     RUN_FOLDER,
     SIMULATED_MPS,
@@ -39,7 +39,7 @@ from tools.coverage_data import (
     begin,
     this_machine,
 )
-from tools.executed_lines import measure
+from tools.checks.executed_lines import measure
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ".cache/test-run.lock"

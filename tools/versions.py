@@ -1,7 +1,7 @@
 """Which PyTorch release suits a Mac: one rule over the release table.
 
 The table is docs/data/versions.yaml (what is known about each release) joined with docs/data/wheels.json
-(which wheels exist, asked of pip by tools/check_wheels.py). Pages, picker and tests use this rule.
+(which wheels exist, asked of pip by tools/measuring/wheels.py). Pages, picker and tests use this rule.
 """
 
 from __future__ import annotations

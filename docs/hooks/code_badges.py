@@ -21,10 +21,10 @@ from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
-from tools.markdown_fences import Fence, find_fences
-from tools.page_code import RECORDED
-from tools.sections import Section, all_sections
-from tools.shell_snippets import run_mark
+from tools.checks.markdown_fences import Fence, find_fences
+from tools.checks.page_code import RECORDED
+from tools.checks.sections import Section, all_sections
+from tools.checks.shell_snippets import run_mark
 
 EXPLANATION = "project/how-it-is-tested.md"
 

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from tools.terms import Term, load_glossary
+from tools.checks.terms import Term, load_glossary
 
 HEADERS = {
     "en": ("English", "Chinese", "Note", "Do not write"),

@@ -1,4 +1,4 @@
-"""The operators of PyTorch by release, from docs/data/operators.json (tools/operator_tables.py writes it).
+"""The operators of PyTorch by release, from docs/data/operators.json (tools.measuring.operator_tables).
 
 Two tables and three lists, so that a name is found whatever its state is, and a box that filters them
 (docs/assets/javascripts/operator-filter.js). Without scripts the box is not shown.

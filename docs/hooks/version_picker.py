@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 
-from tools.page_code import MADE_FROM_DATA
+from tools.checks.page_code import MADE_FROM_DATA
 from tools.versions import CHIPS, Answer, Release, number, pythons, recommend, releases, settings
 
 NONE_YET = "none"  # the Python of somebody who has none

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from tools.page_code import built_page, pages
+from tools.checks.page_code import built_page, pages
 
 
 def page_files(root: Path) -> list[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.site_pages import address, page_files
-from tools.lighthouse import LighthouseMissing, audit, install
+from tools.checks.lighthouse import LighthouseMissing, audit, install
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = (  # one page of each kind

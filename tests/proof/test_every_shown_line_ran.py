@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tools import executed_record
-from tools.executed_lines import measure
+from tools.checks import executed_record
+from tools.checks.executed_lines import measure
 
 ROOT = Path(__file__).resolve().parents[2]
 

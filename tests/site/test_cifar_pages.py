@@ -9,7 +9,7 @@ from examples.cifar_optimizers.optimizers import OPTIMIZERS
 from examples.cifar_optimizers.options import PUBLISHED, SMALL, Options, read_command_line
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = [*(ROOT / "examples" / "cifar_optimizers").glob("*.py"), *(ROOT / "snippets").glob("*.py")]
+SOURCES = [*(ROOT / "examples" / "cifar_optimizers").glob("*.py"), *(ROOT / "snippets").rglob("*.py")]
 
 
 @pytest.fixture(params=["en", "zh"])

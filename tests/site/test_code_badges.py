@@ -8,10 +8,10 @@ from bs4 import BeautifulSoup
 from mkdocs.exceptions import PluginError
 
 from docs.hooks.code_badges import WORDS, Facts, add_badges, add_badges_to_notebook
-from tools.markdown_fences import find_fences
-from tools.not_executed import KINDS
-from tools.page_code import built_page, notebook_code, pages
-from tools.sections import all_sections
+from tools.checks.markdown_fences import find_fences
+from tools.checks.not_executed import KINDS
+from tools.checks.page_code import built_page, notebook_code, pages
+from tools.checks.sections import all_sections
 
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = '```python\n--8<-- "snippets/a.py:one"\n```\n'

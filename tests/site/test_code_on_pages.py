@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.page_code import (
+from tools.checks.page_code import (
     built_page,
     check_pages,
     compare_rendered,
@@ -12,7 +12,7 @@ from tools.page_code import (
     pages,
     unused,
 )
-from tools.sections import all_sections
+from tools.checks.sections import all_sections
 
 ROOT = Path(__file__).resolve().parents[2]
 

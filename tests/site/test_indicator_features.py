@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from examples.indicator_transformer.indicators import INDICATORS
-from tools.measure_indicator_features import DATA, fitted_exponent
+from tools.measuring.indicator_features import DATA, fitted_exponent
 
 
 @pytest.fixture

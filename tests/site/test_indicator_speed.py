@@ -9,7 +9,7 @@ import yaml
 from examples.indicator_transformer.context_features import CONTEXT
 from examples.indicator_transformer.indicators import INDICATORS, SMALL
 from examples.indicator_transformer.model import SIZES, IndicatorTransformer
-from tools.measure_indicator_batches import DATA, WAYS
+from tools.measuring.indicator_batches import DATA, WAYS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "en" / "examples" / "indicator-transformer" / "index.md"
 

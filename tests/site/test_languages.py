@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import parity, terms, typography
+from tools.checks import parity, terms, typography
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -17,7 +17,7 @@ from snippets.operator_support import (
     read_operators,
     support,
 )
-from tools.operator_tables import Release, make_tables, write
+from tools.measuring.operator_tables import Release, make_tables, write
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = json.loads((ROOT / "tests/simulated_mps/simulated_mps/kernels.json").read_text(encoding="utf-8"))

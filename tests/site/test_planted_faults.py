@@ -3,10 +3,10 @@
 The faults are planted in a tiny site, three pages in two languages, with the real mkdocs.yml, hooks, theme
 and checks. Without a fault it passes all of them. More faults of these promises are planted elsewhere:
 
-    every shown line ran                         tests/tools/test_executed_lines.py
-    code on pages is included, never typed in    tests/tools/test_page_code.py
-    English and Chinese pages are equal          tests/tools/test_parity.py
-    every address is right, in every element     tests/tools/test_site_addresses.py
+    every shown line ran                         tests/tools/checks/test_executed_lines.py
+    code on pages is included, never typed in    tests/tools/checks/test_page_code.py
+    English and Chinese pages are equal          tests/tools/checks/test_parity.py
+    every address is right, in every element     tests/tools/checks/test_site_addresses.py
 """
 
 import shutil
@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from tests.browser.site_pages import page_files, unvisited
-from tools import parity
+from tools.checks import parity
 from tools.build_site import BuildFailed, build
-from tools.page_code import check_pages
-from tools.sections import all_sections
+from tools.checks.page_code import check_pages
+from tools.checks.sections import all_sections
 from tools.working_copy import working_copy
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.compare_output import compare
+from tools.checks.compare_output import compare
 from tools.record_output import (
     FOLDER,
     IMAGES,

@@ -158,7 +158,7 @@ def test_the_page_quotes_the_recorded_and_the_measured_run(cifar_tables, languag
 
 def test_one_measured_run_again(default_training):
     """The first run of the table has the options of the default run; on a Mac, that one is on the GPU."""
-    from tools.measure_cifar_digits import train
+    from tools.measuring.cifar_digits import train
 
     data = read("cifar_digits")
     run, seed = data["runs"][0], data["seeds"][0]
@@ -173,7 +173,7 @@ def test_one_measured_run_again(default_training):
 
 @pytest.mark.program
 def test_the_measuring_tool_trains_as_it_is_told():
-    from tools.measure_cifar_digits import train
+    from tools.measuring.cifar_digits import train
 
     summary = train(["--optimizer", "lion", "--max-steps", "3"], seed=7)
     assert summary["steps"] == 3

@@ -34,7 +34,7 @@ def test_tables_show_every_group_and_step(language, hook):
         assert f"| {hook.GROUPS[name][language]} |" in tests
     share = DATA["tests"]["share_passed"]
     assert f"{share:.1%}" in tests
-    assert "python -m tools.measure_simulated_mps" in tests
+    assert "python -m tools.measuring.simulated_mps" in tests
     speed = hook.render_speed(language)
     assert len([line for line in speed.splitlines() if line.startswith("|")]) == 2 + 2
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tools import executed_record, lint, run_tests
-from tools.executed_lines import Report
-from tools.lint import Check
+from tools import run_tests
+from tools.checks import executed_record, lint
+from tools.checks.executed_lines import Report
+from tools.checks.lint import Check
 from tools.run_tests import Stage, read_junit, run_pytest, summary
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from docs.hooks import version_picker
-from tools import check_wheels
+from tools.measuring import wheels as check_wheels
 from tools.versions import CHIPS, DATA, number, pythons, recommend, releases, settings
 
 FACTS = [  # chip, macOS, Python, release, newest with another Python

@@ -1,0 +1,168 @@
+"""The record behind the badges: what runs write into it, and when it is out of date."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tools.checks import executed_record
+from tools.checks.executed_lines import Report
+from tools.checks.executed_record import RECORD, check, out_of_date, read, update
+from tools.checks.sections import all_sections
+
+ROOT = Path(__file__).resolve().parents[3]
+VERSIONS = {"python": "3.11", "torch": "2.15.0", "torchvision": "0.29.2"}
+BOTH = ["cpu", "simulated-mps"]
+ONE, TWO = "snippets/a.py:one", "snippets/a.py:two"
+SOURCE = """
+# --8<-- [start:one]
+x = 1
+# --8<-- [end:one]
+# --8<-- [start:two]
+y = 2
+# --8<-- [end:two]
+"""
+PAGE = '```python\n--8<-- "snippets/a.py:{0}"\n```\n'
+
+
+GONE = {"hash": "0" * 16, "contexts": []}
+
+
+@pytest.fixture
+def repository(plant, tmp_path, monkeypatch):
+    """Return a small repository with two shown sections and the record of a complete run, on Linux."""
+    monkeypatch.setattr("platform.system", lambda: "Linux")
+    plant("requirements/examples.txt", "torch==2.15.0\ntorchvision==0.29.2\n")
+    plant("snippets/a.py", SOURCE)
+    for language in ("en", "zh"):
+        plant(f"docs/{language}/p.md", PAGE.format("one") + "\n" + PAGE.format("two"))
+    assert check(tmp_path, report(tmp_path)).startswith(f"{RECORD} was out of date and has been rewritten")
+    assert check(tmp_path, report(tmp_path)) is None
+    return tmp_path
+
+
+def report(root, contexts=BOTH, ran=(ONE, TWO), **versions):
+    """Return what a run found that executed the sections `ran` in all of its contexts."""
+    made = Report(contexts=contexts, versions=VERSIONS | versions)
+    for key, section in all_sections(root)[0].items():
+        made.records[key] = {"hash": section.hash, "contexts": list(contexts) if key in ran else []}
+        if key not in ran:
+            made.records[key]["parts"] = []
+            made.never_ran[key] = [section.first]
+    return made
+
+
+def contexts_of(root):
+    return {key: record["contexts"] for key, record in read(root)["sections"].items()}
+
+
+def edit(root, old, new):
+    path = root / "snippets/a.py"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_the_committed_record_has_the_present_code_of_every_shown_section():
+    assert read(ROOT)["sections"]
+    assert out_of_date(ROOT) == [], f"{RECORD} is out of date: {executed_record.UPDATE}"
+
+
+def test_a_changed_line_is_out_of_date_until_a_run_of_its_tests(repository):
+    edit(repository, "x = 1", "x = 1  # why")
+    assert out_of_date(repository) == []
+    edit(repository, "x = 1", "x = 3")
+    assert out_of_date(repository) == [ONE]
+    assert update(repository, report(repository, ["cpu"], ran=[ONE]), complete=False) == [ONE]
+    assert out_of_date(repository) == []
+    assert contexts_of(repository) == {ONE: ["cpu"], TWO: BOTH}
+    # The next complete run proves more than that, which is no reason to fail and to commit again.
+    assert check(repository, report(repository)) is None
+    assert contexts_of(repository) == {ONE: BOTH, TWO: BOTH}
+
+
+def test_some_tests_say_nothing_of_code_that_they_did_not_run(repository):
+    edit(repository, "x = 1", "x = 3")
+    before = (repository / RECORD).read_bytes()
+    assert update(repository, report(repository, ["cpu"], ran=[TWO]), complete=False) == []
+    assert (repository / RECORD).read_bytes() == before
+    assert update(repository, Report(contexts=["cpu"], versions=VERSIONS), complete=False) == []
+    assert (repository / RECORD).read_bytes() == before
+
+
+def test_a_complete_run_with_changed_code_rewrites_the_record_and_fails_once(repository):
+    edit(repository, "x = 1", "x = 3")
+    assert check(repository, report(repository)).endswith(f"commit it: {ONE}")
+    assert check(repository, report(repository)) is None
+
+
+@pytest.mark.parametrize(
+    ("plant_it", "named"),
+    [
+        (lambda record: record["sections"][ONE].update(hash="0" * 16), ONE),
+        (lambda record: record["sections"].pop(ONE), ONE),
+        (
+            lambda record: record["sections"].update({"snippets/b.py:x": {"hash": "0", "contexts": []}}),
+            "b.py:x",
+        ),
+        (lambda record: record["verified_with"].update(torch="2.13.0"), "the versions"),
+    ],
+    ids=["another hash", "missing", "gone", "versions"],
+)
+def test_an_untrue_record_is_named_and_rewritten(repository, plant_it, named):
+    good = (repository / RECORD).read_bytes()
+    record = read(repository)
+    plant_it(record)
+    (repository / RECORD).write_text(json.dumps(record), encoding="utf-8")
+    assert check(repository, report(repository)).endswith(named)
+    assert (repository / RECORD).read_bytes() == good
+
+
+def test_a_badge_that_is_no_longer_earned_is_taken_back(repository):
+    found = report(repository)
+    found.records[ONE]["contexts"] = ["cpu"]
+    assert check(repository, found).endswith(f"commit it: {ONE}")
+    assert contexts_of(repository) == {ONE: ["cpu"], TWO: BOTH}
+
+
+@pytest.mark.parametrize("context", ["mps", "cuda"])
+def test_what_ran_on_a_real_gpu_is_kept_until_the_code_changes(repository, context):
+    assert check(repository, report(repository, [context])) is None
+    assert contexts_of(repository) == {ONE: sorted([*BOTH, context]), TWO: sorted([*BOTH, context])}
+    assert check(repository, report(repository)) is None
+    assert contexts_of(repository)[ONE] == sorted([*BOTH, context])
+    edit(repository, "x = 1", "x = 3")
+    assert check(repository, report(repository)).endswith(ONE)
+    assert contexts_of(repository) == {ONE: BOTH, TWO: sorted([*BOTH, context])}
+
+
+def test_a_section_of_two_devices_together_loses_that_note_when_one_runs_all(repository):
+    parts = report(repository)
+    parts.records[ONE] |= {"contexts": [], "parts": BOTH}
+    assert check(repository, parts).endswith(ONE)
+    assert read(repository)["sections"][ONE]["parts"] == BOTH
+    update(repository, report(repository, ["cpu"]), complete=False)
+    assert read(repository)["sections"][ONE].keys() == {"hash", "contexts"}
+
+
+def test_another_version_of_pytorch_changes_nothing_and_says_what_to_do(repository):
+    before = (repository / RECORD).read_bytes()
+    newer = report(repository, torch="2.16.0")
+    assert check(repository, newer) is None
+    edit(repository, "x = 1", "x = 3")
+    assert "does not know the present code of snippets/a.py:one; make test ARGS=" in check(
+        repository, report(repository, torch="2.16.0")
+    )
+    assert (repository / RECORD).read_bytes() == before
+
+
+def test_another_python_is_no_news(repository):
+    before = (repository / RECORD).read_bytes()
+    assert check(repository, report(repository, python="3.14")) is None
+    assert (repository / RECORD).read_bytes() == before
+
+
+def test_the_real_pins_are_read():
+    pins = executed_record.pinned_versions(ROOT)
+    assert set(pins) == {"torch", "torchvision"}
+    assert all(version.replace(".", "").isdigit() for version in pins.values())

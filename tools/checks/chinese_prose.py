@@ -1,0 +1,88 @@
+"""Tell whether a Chinese page is Chinese: its share of Han characters, and what was left in English."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tools.checks.page_reader import EXTERNAL, Page, Section
+
+MINIMUM_SHARE = 0.5  # of a page's prose: Han characters / (Han characters + Latin words)
+SHORTEST_PROSE = 10  # characters and words from which the share says something
+MINIMUM_SECTION_SHARE = 0.3  # of a section; names of products and functions may crowd one section
+LONG_SECTION = 40  # characters and words from which a section is judged on its own
+LONGEST_RUN = 10  # Latin words in a row that make an English sentence
+
+HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+_LATIN_WORD = re.compile(r"[A-Za-z][A-Za-z'’-]+")
+# Inline code (of a private plane) and line ends are inside a sentence; Chinese characters, table cells, empty
+# lines and the marks of list items are not.
+_BETWEEN = r"(?:[^A-Za-z\u2e80-\uffff|\n]|\n(?!\s*\n|\s*(?:[-*+]|\d+\.)\s))+"
+_RUN = re.compile(rf"[A-Za-z][A-Za-z'’-]*(?:{_BETWEEN}[A-Za-z][A-Za-z'’-]*)+")
+_LOWER_WORD = re.compile(r"(?<![\w.])[a-z]{3,}(?!\.?\w)")  # not the parts of dotted names
+_EXTERNAL_TEXT = re.compile(f"{EXTERNAL[0]}[^{EXTERNAL[1]}]*{EXTERNAL[1]}")
+
+
+def own_words(text: str) -> str:
+    """Return `text` without the text of links to other hosts, which may be a title in another language."""
+    return _EXTERNAL_TEXT.sub(" ", text)
+
+
+def han_and_latin(text: str) -> tuple[int, int]:
+    """Return the number of Han characters and of Latin words in a text without code."""
+    text = own_words(text)
+    return len(HAN.findall(text)), len(_LATIN_WORD.findall(text))
+
+
+def _left_in_english(english: str, chinese: str, words: int) -> bool:
+    """Return whether the two texts are equal and hold at least `words` ordinary English words."""
+    return english == chinese and len(_LOWER_WORD.findall(own_words(chinese))) >= words
+
+
+def _section_name(section: Section) -> str:
+    heading = section.heading
+    if heading is None:
+        return "before the first heading: "
+    return f"section #{heading.ident}: " if heading.ident else f'section "{heading.title}": '
+
+
+def untranslated(english: Page, chinese: Page) -> Iterator[tuple[str, str]]:
+    """Yield (where, what) for every sign of English left on a Chinese page."""
+    description = str(chinese.meta.get("description") or "")
+    if description and not HAN.search(description):
+        yield "front matter: ", "the Chinese `description` is not Chinese"
+    han, latin = (
+        sum(counts) for counts in zip(*(han_and_latin(s.text) for s in chinese.sections), strict=True)
+    )
+    if any(line.strip() for line in chinese.prose) and not any(HAN.search(line) for line in chinese.prose):
+        yield "", "not translated: not one Han character"
+    elif han + latin >= SHORTEST_PROSE and han < MINIMUM_SHARE * (han + latin):
+        yield "", f"not translated: {han} Han characters against {latin} Latin words in its prose"
+    for section in chinese.sections:
+        where = _section_name(section)
+        han, latin = han_and_latin(section.text)
+        if han + latin >= LONG_SECTION and han < MINIMUM_SECTION_SHARE * (han + latin):
+            yield where, f"not translated: {han} Han characters against {latin} Latin words"
+        cells = [cell for table in section.tables for row in table for cell in row]
+        for text in (section.text, *cells):
+            for run in _RUN.finditer(own_words(text)):
+                if len(_LATIN_WORD.findall(run[0])) >= LONGEST_RUN:
+                    start = chinese.show(run[0])[:60].strip()
+                    yield where, f"English sentence on the Chinese page: {start} …"
+    yield from _equal_parts(english, chinese)
+
+
+def _equal_parts(english: Page, chinese: Page) -> Iterator[tuple[str, str]]:
+    """Yield headings, titles and table cells that are word for word the English ones."""
+    for one, two in zip(english.sections, chinese.sections, strict=False):
+        where = _section_name(two)
+        if one.heading and two.heading and _left_in_english(one.heading.title, two.heading.title, 1):
+            yield where, f"heading left in English: {chinese.show(two.heading.title)}"
+        for en_item, zh_item in zip(one.items, two.items, strict=False):
+            if _left_in_english(en_item.title or "", zh_item.title or "", 2):
+                yield where, f"{zh_item.kind} title left in English: {zh_item.title}"
+        en_cells = [cell for table in one.tables for row in table for cell in row]
+        zh_cells = [cell for table in two.tables for row in table for cell in row]
+        for en_cell, zh_cell in zip(en_cells, zh_cells, strict=False):
+            if _left_in_english(en_cell, zh_cell, 2):
+                yield where, f"table cell left in English: {chinese.show(zh_cell)}"

@@ -1,0 +1,222 @@
+"""Run PyTorch's own tests of MPS on the simulated device, or time it, and store the result.
+
+    python -m tools.measuring.simulated_mps FOLDER --source "repository, branch, commit"
+    python -m tools.measuring.simulated_mps --speed
+
+It runs in an environment that can hold the device (.venv-sim). FOLDER holds test_mps.py of a PyTorch release,
+which is not part of this repository. Tests that need Metal are counted apart, and so are those that are known
+to fail on the real device, by the lists of the installed PyTorch (torch.testing._internal.common_mps). A test
+that crashes counts as failed, and the run goes on behind it. The results are written to
+docs/data/results/simulated_mps.yaml.
+"""
+
+from __future__ import annotations
+
+import collections
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+import yaml
+
+from snippets.framework.command_line import StrictParser
+from snippets.framework.errors import RunError, UsageError, exit_with_one_line
+from snippets.timing import measure, spread
+from tools.measuring.result_entries import origin
+from tools.pytorch_test_run import MACOS, read_record
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "docs" / "data" / "results" / "simulated_mps.yaml"
+CRASHES = 30  # after which the run is given up
+
+# Tests of what only Metal has: shaders, traces, tensors larger than the machine, Metal's layout of int4.
+NEEDS_METAL = re.compile(r"metal|profiler|capture|shader|TestLargeTensors|int4_mm", re.IGNORECASE)
+
+# Tests of what later releases changed, so that the real device of the installed release fails them, too.
+OTHER_RELEASE = {
+    "TestMPS::test_batch_norm": "2.13 refuses eps = 0, which the test uses",
+    "TestMPS::test_default_mps_generator": "since the state holds the offset, restoring it no longer rewinds",
+    "TestMPS::test_mps_generator": "since the state holds the offset, restoring it no longer rewinds",
+    "TestFallbackWarning::test_error_on_not_implemented": "torch.lcm has a kernel now",
+    "TestAdvancedIndexing::test_bool_indices": "masks of bytes no longer warn",
+    "TestAdvancedIndexing::test_byte_mask": "masks of bytes no longer warn",
+    "TestAdvancedIndexing::test_multiple_byte_mask": "masks of bytes no longer warn",
+    "TestAdvancedIndexing::test_byte_tensor_assignment": "masks of bytes no longer warn",
+    "TestAdvancedIndexing::test_byte_mask_accumulate": "masks of bytes no longer warn",
+}
+
+# What the tests of one release need to run with the lists of another.
+LISTS = """
+import functools
+from torch.testing._internal import common_mps
+
+mps_ops_modifier = functools.partial(common_mps.mps_ops_modifier, device_type="cpu")
+mps_ops_grad_modifier = common_mps.mps_ops_grad_modifier
+
+
+def mps_ops_error_inputs_modifier(ops):
+    return common_mps.mps_ops_error_inputs_modifier([op for op in ops if op.error_inputs_func is not None])
+
+"""
+BEFORE = "\nclass MpsMemoryLeakCheck"
+
+
+def with_installed_lists(text: str) -> str:
+    """Return test_mps.py with the installed release's lists of known failures instead of its own."""
+    if "common_mps" in text or text.count(BEFORE) != 1:
+        return text
+    return text.replace(BEFORE, LISTS + BEFORE)
+
+
+SIMULATED = ("-p", "simulated_mps.pytest_plugin", "--simulated-mps")
+
+
+def run_tests(folder: Path, scratch: Path, device: Sequence[str] = SIMULATED) -> dict[str, dict[str, str]]:
+    """Run all tests of `folder` and return what became of each (see read_record). Raises RunError."""
+    copy, record = scratch / "test_mps.py", scratch / "record"
+    copy.write_text(with_installed_lists((folder / "test_mps.py").read_text(encoding="utf-8")), "utf-8")
+    words = ["-q", *device, "-p", "tools.pytorch_test_run", "--record", str(record)]
+    words += ["-p", "no:cacheprovider", "--tb=no", "-W", "ignore"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests/simulated_mps")])}
+    for _ in range(CRASHES):
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", *words, copy.name],
+            cwd=scratch,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode in (0, 1):
+            return read_record(record)
+        if not record.exists() or done.returncode in (2, 3, 4):
+            raise RunError(f"the tests do not run: {(done.stdout + done.stderr).strip().splitlines()[-1]}")
+        print(f"a test crashed; going on ({len(read_record(record))} tests so far)", file=sys.stderr)
+    raise RunError(f"{CRASHES} tests crashed; the run was given up")
+
+
+def kind_of(test: str, outcome: str) -> str:
+    """Return the row in which a test counts."""
+    if NEEDS_METAL.search(test):
+        return "needs_metal"
+    if test in OTHER_RELEASE:
+        return "other_release"
+    known = {"xfailed": "fails_on_both", "xpassed": "fails_on_mps_only", "started": "crashed"}
+    return known.get(outcome, outcome)
+
+
+GROUPS = {
+    "TestConsistency": "consistency",
+    "TestErrorInputs": "error_inputs",
+    "TestCommon": "numpy",
+}
+
+
+def count(results: dict[str, dict[str, str]]) -> dict[str, dict[str, int]]:
+    """Return for each group of tests how many passed, how many failed and so on."""
+    groups: dict[str, collections.Counter] = {
+        name: collections.Counter() for name in ("hand_written", *GROUPS.values())
+    }
+    for test, entry in results.items():
+        group = next((name for start, name in GROUPS.items() if test.startswith(start)), "hand_written")
+        groups[group][kind_of(test, entry["outcome"])] += 1
+    return {name: dict(sorted(found.items())) for name, found in groups.items() if found}
+
+
+def share(counts: dict[str, dict[str, int]]) -> float:
+    """Return the share that passed of the tests that passed, failed or crashed."""
+    total = collections.Counter()
+    for found in counts.values():
+        total.update(found)
+    return total["passed"] / (total["passed"] + total["failed"] + total["crashed"])
+
+
+def reasons(results: dict[str, dict[str, str]], rows: int = 12) -> list[dict[str, object]]:
+    """Return the most frequent reasons of failure: the first line of the message, without numbers."""
+    found: collections.Counter = collections.Counter()
+    for test, entry in results.items():
+        if kind_of(test, entry["outcome"]) in ("failed", "crashed"):
+            line = entry["message"].partition("\n")[0].partition(" If you want")[0]
+            found[re.sub(r"\d+(\.\d+)?(e-?\d+)?", "#", line)[:100] or "crashed"] += 1
+    return [{"tests": number, "message": message} for message, number in found.most_common(rows)]
+
+
+# Steps whose cost is that of calling operators, and steps that keep the CPU busy.
+STEPS = ({"batch_size": 8, "width": 8}, {"batch_size": 64, "width": 16})
+
+
+def measure_speed(options: dict[str, int], repeats: int = 40) -> dict[str, object]:
+    """Return seconds per training step of the CIFAR example on the CPU and on the device, and their ratio.
+
+    Steps on the CPU and on the device alternate, so that a busy machine slows down both.
+    """
+    from examples.cifar_optimizers.train import PROGRAM
+
+    steps = {}
+    for name in ("cpu", "mps"):
+        task = PROGRAM.prepare({"data": "synthetic", "data_fraction": 0.05, "device": name} | options)
+        batch = next(task.batches(0, 0))
+        steps[name] = lambda task=task, batch=batch: task.learn(batch).cpu()
+    cpu = torch.device("cpu")
+    for step in steps.values():
+        measure(step, cpu, warm_up=3, repeats=1)
+    times = {name: [] for name in steps}
+    for _ in range(repeats):
+        for name, step in steps.items():
+            times[name] += measure(step, cpu, warm_up=0, repeats=1)
+    ratios = [mps / plain for plain, mps in zip(times["cpu"], times["mps"], strict=True)]
+    return options | {name: rounded(readings) for name, readings in {**times, "ratio": ratios}.items()}
+
+
+def rounded(readings: list[float]) -> dict[str, float]:
+    """Return median and the 10 % and 90 % quantiles with three digits."""
+    found = spread(readings)
+    return {key: float(f"{getattr(found, key):.3g}") for key in ("median", "low", "high")}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure, store and print."""
+    parser = StrictParser(prog="measure_simulated_mps", description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, help="where test_mps.py is")
+    parser.add_argument("--source", default="", help="where that file comes from")
+    parser.add_argument("--speed", action="store_true", help="time training steps instead")
+    options = parser.parse_args(argv)
+    content = yaml.safe_load(DATA.read_text(encoding="utf-8"))
+    if options.speed:
+        from simulated_mps import enable
+
+        enable()
+        steps = [measure_speed(one) for one in STEPS]
+        where = origin("python -m tools.measuring.simulated_mps --speed", before=content["speed"])
+        content["speed"] = {"steps": steps} | where
+    elif options.folder is None or not (options.folder / "test_mps.py").is_file():
+        raise UsageError(f"{options.folder or 'no folder'}: name a folder with PyTorch's test/test_mps.py")
+    else:
+        with tempfile.TemporaryDirectory() as scratch:
+            results = run_tests(options.folder, Path(scratch))
+        counts = count(results)
+        content["tests"] = {
+            "source": options.source,
+            "told_macos": MACOS,
+            "share_passed": round(share(counts), 4),
+            "counts": counts,
+            "reasons": reasons(results),
+        } | origin("python -m tools.measuring.simulated_mps FOLDER", before=content["tests"])
+    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110)
+    DATA.write_text(HEADER + text, encoding="utf-8")
+    print(text)
+    return 0
+
+
+HEADER = """\
+# By hand: shared and busy. tools/measuring/simulated_mps.py writes the rest.
+"""
+
+
+if __name__ == "__main__":
+    sys.exit(exit_with_one_line(main))

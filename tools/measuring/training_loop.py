@@ -1,0 +1,203 @@
+"""Measure what the training loop costs, and store it in docs/data/results/training_loop.yaml.
+
+    python -m tools.measuring.training_loop [--system NAME]
+
+Two promises, each as a ratio within one run, with its spread:
+
+overhead  an epoch of the real loop (losses read, metrics, heartbeat, progress bar) against a bare PyTorch
+          loop over the same batches on the same device, in turns; neither evaluates nor saves. "bare" counts
+          no accuracy either; "steps" takes the system's own steps, so that only the loop around them differs
+saving    the share of a run at default settings that goes into checkpoints, the one at its end included
+
+The entry of this system, machine and device is replaced, those of others stay.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from tqdm import tqdm
+
+from examples.systems import SYSTEMS, find, modules
+from snippets.device import pick_device
+from snippets.framework.run_folder import RunFolder
+from snippets.framework.training_run import Program
+from snippets.stop_signals import StopSignals
+from snippets.timing import Spread, compare
+from snippets.training_loop import EpochResult, Task, Training
+from tools.measuring.result_entries import new_entry, store
+
+DATA = Path(__file__).resolve().parents[2] / "docs" / "data" / "results" / "training_loop.yaml"
+PAIRS = 60
+
+
+_HEADER = """\
+# Measured by tools/measuring/training_loop.py, which replaces the entry of the machine that it runs on. Times
+# in seconds; ratio: an epoch of the real loop / the simple one before or after; share: of the whole run.
+"""
+
+
+class WithoutSaving(Training):
+    """The loop without checkpoints, whose cost is measured by itself."""
+
+    def save(self) -> None:
+        """Write nothing."""
+
+
+class TimedSaving(Training):
+    """The loop as it is; remembers how long each checkpoint took."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.saves: list[float] = []
+
+    def save(self) -> None:
+        """Save, and note the seconds."""
+        start = time.perf_counter()
+        super().save()
+        self.saves.append(time.perf_counter() - start)
+
+
+def bare_epoch(task: Any, epoch: int) -> None:
+    """Train for one epoch as a tutorial would, reading nothing from the device."""
+    (optimizer,), (scheduler,) = task.state.optimizers, task.state.schedulers
+    for batch in task.batches(epoch, 0):
+        loss = task.loss(task.network, batch)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        if task.max_norm is not None:
+            torch.nn.utils.clip_grad_norm_(task.state.model.parameters(), task.max_norm)
+        optimizer.step()
+        scheduler.step()
+
+
+def steps_only(task: Task, epoch: int) -> None:
+    """Train for one epoch with the steps of the real loop and nothing around them."""
+    for batch in task.batches(epoch, 0):
+        task.learn(batch)
+
+
+SIMPLE_LOOPS = {"bare": bare_epoch, "steps": steps_only}
+
+
+@contextlib.contextmanager
+def opened(kind: type[Training], task: Task) -> Iterator[tuple[Training, tqdm]]:
+    """Yield a run of `task` in a temporary folder, and a progress bar that draws into nothing."""
+    with (
+        tempfile.TemporaryDirectory(prefix="mps-handbook-") as folder,
+        Path(os.devnull).open("w") as nothing,
+        contextlib.redirect_stdout(nothing),
+        tqdm(total=task.total_steps, unit="step", file=nothing, disable=False) as bar,
+        RunFolder(Path(folder)) as run,
+    ):
+        yield kind(task, run, {"system": "measured"}, advice=""), bar
+
+
+def measure_overhead(
+    program: Program, words: list[str], pairs: int, simple_epoch: Callable[[Any, int], None]
+) -> dict[str, Any]:
+    """Return the seconds of an epoch of a simple loop and of the real one, and the ratios of neighbours."""
+    typed = program.read_command_line(words) | {"epochs": 10_000}  # a schedule that hardly moves
+    simple, real = program.prepare(typed), program.prepare(typed)
+    real.evaluate = lambda epoch, measures, speed: EpochResult({}, 0.0, f"epoch {epoch}")
+    steps, done = real.steps_per_epoch, [0]
+
+    def run_simple() -> None:
+        simple_epoch(simple, done[0])
+        done[0] += 1
+
+    with opened(WithoutSaving, real) as (training, bar):
+
+        def run_real() -> None:
+            real.total_steps = real.state.step + steps
+            training.train(StopSignals(), bar)
+
+        found = compare(run_simple, run_real, real.state.device, warm_up=2, pairs=pairs)
+    return {
+        "steps": steps,
+        "pairs": found.ratio.count,
+        "precision": real.precision.name,
+        "simple": rounded(found.first),
+        "real": rounded(found.second),
+        "ratio": rounded(found.ratio),
+    }
+
+
+def measure_saving(program: Program, words: list[str], epochs: int) -> dict[str, Any]:
+    """Return how often and how long a run with the loop's own settings wrote checkpoints."""
+    task = program.prepare(program.read_command_line(words) | {"epochs": epochs})
+    with opened(TimedSaving, task) as (training, bar):
+        start = time.perf_counter()
+        training.train(StopSignals(), bar)
+        seconds = time.perf_counter() - start
+        size = training.run.last_checkpoint.stat().st_size
+    return {
+        "steps": task.state.step,
+        "saves": len(training.saves),
+        "file_mb": round(size / 1e6, 1),
+        "seconds": round(seconds, 3),
+        "seconds_saving": round(sum(training.saves), 4),
+        "share": round(sum(training.saves) / seconds, 5),
+        "share_before_the_last": round(sum(training.saves[:-1]) / seconds, 5),
+    }
+
+
+def rounded(values: Spread) -> dict[str, float]:
+    """Return median and quantiles with five significant digits."""
+    return {name: float(f"{value:.5g}") for name, value in asdict(values).items() if name != "count"}
+
+
+def measure(name: str, device: torch.device, pairs: int) -> dict[str, Any]:
+    """Return the entry of the system `name` on this machine: where, when, and what came out."""
+    system, (script,) = find(name)
+    program = importlib.import_module(modules()[name]).PROGRAM
+    entry = {
+        "system": name,
+        **new_entry("tools.measuring.training_loop", device),
+        "overhead": [],
+        "saving": [],
+    }
+    for case in system.cases:
+        if case.gpu != (device.type != "cpu"):
+            continue
+        words = script.words(case.settings)
+        known = {"data": case.name, "words": words}
+        for against, epoch in SIMPLE_LOOPS.items():
+            overhead = measure_overhead(program, ["--device", device.type, *words], pairs, epoch)
+            print(f"{case.name}: real / {against} {overhead['ratio']}", flush=True)
+            entry["overhead"].append(known | {"against": against} | overhead)
+        saving = measure_saving(program, ["--device", device.type, *words], case.epochs)
+        print(f"{case.name}: {saving['saves']} checkpoints, {saving['share']:.3%} of the time", flush=True)
+        entry["saving"].append(known | saving)
+    return entry
+
+
+def main() -> int:
+    """Measure on the wanted device and store the result; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--system", default="cifar_optimizers", choices=[system.name for system in SYSTEMS if system.cases]
+    )
+    parser.add_argument("--device", default="auto", choices=("auto", "cpu", "mps", "cuda"))
+    parser.add_argument("--pairs", type=int, default=PAIRS)
+    parser.add_argument("--file", type=Path, default=DATA)
+    options = parser.parse_args()
+    device, _ = pick_device(options.device)
+    entry = measure(options.system, device, options.pairs)
+    store(entry, options.file, _HEADER, same=("system", "device", "machine"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
