@@ -95,8 +95,8 @@ ExtensionFileLoader.exec_module = load_and_claim
 @pytest.fixture
 def clone(tmp_path) -> Path:
     """Make a folder with the probe and with an environment whose PyTorch claims MPS."""
-    (tmp_path / "tools").mkdir()
-    shutil.copy(probe_mps.__file__, tmp_path / "tools")
+    (tmp_path / "tools/measuring").mkdir(parents=True)
+    shutil.copy(probe_mps.__file__, tmp_path / "tools/measuring")
     venv.create(tmp_path / ".venv", symlinks=True)
     (packages,) = tmp_path.glob(".venv/lib/python*/site-packages")
     (packages / "claim_mps.py").write_text(CLAIM, encoding="utf-8")
