@@ -89,6 +89,9 @@ class Counting:
         self.now, self.step, self.epochs = 0.0, 0, []
         monkeypatch.setattr(steps.time, "perf_counter", lambda: self.now)
 
+    def begin_epoch(self, epoch, folder):
+        pass
+
     def batches(self, epoch, first):
         self.epochs.append((epoch, first))
         for _ in range(self.batches_per_epoch):
@@ -126,7 +129,7 @@ def test_short_steps_are_timed_in_groups_but_compared_at_the_same_step(monkeypat
 def test_the_device_is_waited_for_before_the_clock_is_read(monkeypatch):
     task = Counting(monkeypatch, [0.1] * 3)
     monkeypatch.setattr(steps, "synchronize", lambda device: setattr(task, "now", task.now + 1))
-    assert Steps(task).timed(2) == pytest.approx(2 * 0.101 + 1)
+    assert Steps(task, task.batches(0, 0)).timed(2) == pytest.approx(2 * 0.101 + 1)
 
 
 def test_work_from_before_does_not_count_as_a_step(monkeypatch):

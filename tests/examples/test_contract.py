@@ -1,6 +1,5 @@
 """What every training program of the registry promises, whatever it trains (examples/systems.py)."""
 
-import importlib
 import json
 import math
 import signal
@@ -8,37 +7,11 @@ import signal
 import pytest
 import torch
 
-from examples.systems import find, modules
 from snippets.framework import run_folder
 
 RUN_FOLDER = {"config.json", "metrics.jsonl", "heartbeat.json", "curves.png", "summary.json", "train.log"}
 CHECKPOINTS = {"checkpoints/last.pt", "checkpoints/best.pt"}
 HEARTBEAT = "pid status step total_steps device precision loss samples_per_s eta_s memory_mb updated_at"
-
-
-@pytest.fixture(params=modules())
-def name(request):
-    """Return the name of a program in the registry."""
-    return request.param
-
-
-@pytest.fixture
-def program(name):
-    """Return what the registry knows of the program."""
-    _, (program,) = find(name)
-    return program
-
-
-@pytest.fixture
-def system(name):
-    """Return the module of the program, for the fixtures that train."""
-    return importlib.import_module(modules()[name])
-
-
-@pytest.fixture
-def tiny(program):
-    """Return a function that gives the words of a tiny training on the CPU, with other settings."""
-    return lambda **settings: program.words({"device": "cpu"} | dict(program.tiny) | settings)
 
 
 def test_the_run_folder_is_complete(run_train, tiny):

@@ -17,6 +17,8 @@ from examples.cifar_optimizers import train
 from snippets import checkpoints
 
 pytestmark = pytest.mark.usefixtures("without_curves")
+# What all programs share is tried with one of them.
+one_program = pytest.mark.parametrize("program_name", ["cifar_optimizers"], indirect=True)
 
 SCRIPT = Path(train.__file__)
 TINY = shlex.split(
@@ -40,6 +42,7 @@ def start(folder, environment, *options):
     return process
 
 
+@one_program
 @pytest.mark.parametrize(
     "number",  # test_contract.py sends the first two to every program, within the process of the test
     [*(pytest.param(n, marks=pytest.mark.long) for n in (signal.SIGINT, signal.SIGTERM)), signal.SIGKILL],
@@ -94,9 +97,9 @@ not_on_macos = pytest.mark.skipif(
 
 @not_on_macos
 @pytest.mark.parametrize(
-    ("system", "options", "kills"),
+    ("program_name", "options", "kills"),
     [("cifar_optimizers", TINY, 8), ("indicator_transformer", INDICATORS, 4)],
-    indirect=["system"],
+    indirect=["program_name"],
     ids=["cifar", "indicators"],
 )
 def test_a_handful_of_kills_costs_nothing_but_time(
@@ -112,9 +115,9 @@ def test_a_handful_of_kills_costs_nothing_but_time(
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize(
-    ("system", "options"),
+    ("program_name", "options"),
     [("cifar_optimizers", LONG), ("indicator_transformer", INDICATORS)],
-    indirect=["system"],
+    indirect=["program_name"],
     ids=["cifar", "indicators"],
 )
 def test_hundreds_of_kills_cost_nothing_but_time(
@@ -127,6 +130,7 @@ def test_hundreds_of_kills_cost_nothing_but_time(
         outcome_of(folder).assert_same_as(undisturbed(options))
 
 
+@one_program
 def test_a_kill_between_the_first_best_and_the_first_last_checkpoint(
     run_train, save_often, signal_at, undisturbed
 ):
@@ -163,6 +167,7 @@ def fill(disk, left):
     return ballast
 
 
+@one_program
 @pytest.mark.parametrize("left", [0, 100_000], ids=["nothing", "100 kB"])
 def test_a_full_disk_ends_the_run_and_loses_nothing(
     run_train, save_often, signal_at, undisturbed, outcome_of, small_disk, left
@@ -190,6 +195,7 @@ def test_a_full_disk_ends_the_run_and_loses_nothing(
     outcome_of(out).assert_same_as(undisturbed(TINY))
 
 
+@one_program
 def test_a_disk_that_cannot_be_written_is_one_line(run_train, signal_at, small_disk):
     """Root may write everywhere but here."""
     out = small_disk / "run"
@@ -204,6 +210,7 @@ def test_a_disk_that_cannot_be_written_is_one_line(run_train, signal_at, small_d
     assert "Read-only file system; use --out" in new.err
 
 
+@one_program
 def test_a_folder_below_a_file_is_one_line(run_train, tmp_path):
     (tmp_path / "file").write_text("x")
     run = run_train(*TINY, "--out", "file/run")
@@ -225,6 +232,7 @@ sys.exit(train.exit_with_one_line(train.PROGRAM.main, sys.argv[2:]))
 """
 
 
+@one_program
 def test_a_limit_on_file_sizes_ends_the_run_and_loses_nothing(
     run_train, signal_at, undisturbed, one_thread, tmp_path
 ):
@@ -255,6 +263,7 @@ def flip(path):
     path.write_bytes(content)
 
 
+@one_program
 @pytest.mark.parametrize("damage", [cut, flip])
 def test_a_damaged_checkpoint_is_replaced_by_the_previous_one(
     run_train, save_often, signal_at, undisturbed, damage
@@ -274,6 +283,7 @@ def test_a_damaged_checkpoint_is_replaced_by_the_previous_one(
     resumed.assert_same_as(undisturbed(TINY))
 
 
+@one_program
 def test_two_damaged_checkpoints_are_kept_and_named(run_train, save_often, signal_at):
     signal_at(13)
     folder = run_train(*TINY, "--out", "run").folder / "checkpoints"
@@ -291,6 +301,7 @@ def change(path, **parts):
     torch.save(torch.load(path, weights_only=True) | parts, path)
 
 
+@one_program
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
@@ -312,6 +323,7 @@ def test_a_checkpoint_that_does_not_belong_is_one_line(run_train, signal_at, par
     assert last.read_bytes() == before
 
 
+@one_program
 def test_a_checkpoint_of_another_width_is_one_line(run_train, signal_at):
     signal_at(5)
     run = run_train(*TINY, "--out", "run")

@@ -2,29 +2,14 @@
 
 import importlib
 
-import pytest
-
-from examples.systems import find, modules
+from examples.systems import modules
 
 
-@pytest.fixture(params=modules())
-def name(request):
-    """Return the name of a program in the registry."""
-    return request.param
-
-
-@pytest.fixture
-def system(name):
-    """Return the module of the program, for the fixture that trains."""
-    return importlib.import_module(modules()[name])
-
-
-def test_curves_are_of_metrics_that_the_run_writes(name, run_train, monkeypatch):
+def test_curves_are_of_metrics_that_the_run_writes(program_name, run_train, tiny, monkeypatch):
     drawn = []
-    report = importlib.import_module(f"{modules()[name].rpartition('.')[0]}.report")
+    report = importlib.import_module(f"{modules()[program_name].rpartition('.')[0]}.report")
     monkeypatch.setattr(report, "draw_curves", lambda *arguments: drawn.append(arguments))
-    program = find(name)[1][0]
-    run = run_train(*program.words({"device": "cpu", **program.tiny}), "--out", "run")
+    run = run_train(*tiny(), "--out", "run")
     assert run.code == 0
     (metrics, image, _, panels), *others = drawn
     assert not others

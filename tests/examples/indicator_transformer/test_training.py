@@ -19,7 +19,6 @@ from examples.indicator_transformer.model import SIZES, IndicatorTransformer
 from examples.indicator_transformer.options import resolve
 from snippets.checkpoints import load_checkpoint
 
-SYSTEM = "indicator_transformer"
 SCRIPT = Path(train.__file__)
 # 211 samples to learn from, 13 steps per epoch.
 TINY = shlex.split("--device cpu --bars 3000 --stride 8 --batch-size 16 --epochs 3")
@@ -28,7 +27,7 @@ TINY = shlex.split("--device cpu --bars 3000 --stride 8 --batch-size 16 --epochs
 @pytest.fixture
 def default_run(default_training):
     """Return what the script printed for a newcomer, and its run folder."""
-    return default_training(SYSTEM)
+    return default_training("indicator_transformer")
 
 
 def test_the_default_run_learns_what_the_context_announces(default_run):
@@ -89,7 +88,7 @@ def test_the_run_folder_is_complete(default_run):
 def test_the_configuration_says_which_readings_the_network_expects(default_run):
     _, folder = default_run
     config = json.loads((folder / "config.json").read_text())
-    assert config["system"] == SYSTEM
+    assert config["system"] == "indicator_transformer"
     assert config["indicators"] == [indicator.name for indicator in SMALL]
     assert config["context"] == list(CONTEXT)
     assert config["interval"] == "0 days 00:01:00"
@@ -102,7 +101,7 @@ def test_the_configuration_says_which_readings_the_network_expects(default_run):
         0.2,
     )
     assert config["provenance"]["torch"] == torch.__version__
-    checkpoint = load_checkpoint(folder / "checkpoints" / "best.pt", SYSTEM)
+    checkpoint = load_checkpoint(folder / "checkpoints" / "best.pt", "indicator_transformer")
     assert checkpoint["config"]["indicators"] == config["indicators"]
 
 

@@ -22,7 +22,7 @@ from snippets.framework.errors import RunError, UsageError, exit_with_one_line
 from snippets.framework.run_folder import read_json
 from snippets.stop_signals import StopSignals
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SMALL = (
     "--device",
     "cpu",

@@ -8,8 +8,6 @@ import pytest
 from examples.indicator_transformer import train
 from examples.indicator_transformer.generated_bars import generate_market
 
-SYSTEM = "indicator_transformer"
-
 
 def assert_refused(run, message):
     assert run.code == 2
@@ -47,7 +45,7 @@ def assert_refused(run, message):
         ("--lr -1", "--lr: must be a number above 0"),
         ("--epochs 0", "--epochs: must be a whole number"),
         ("--data ~nobody-here/bars", "~nobody-here/bars: there is no user nobody-here; write the whole path"),
-        (f"--data {__file__}", "test_indicator_bad_input.py is a file; name its folder"),
+        (f"--data {__file__}", "test_bad_input.py is a file; name its folder"),
         ("--data nowhere", "--data nowhere: neither bars nor goog nor an existing folder"),
         ("--data .", "has no file SYMBOL.csv or SYMBOL.parquet; it needs one per symbol"),
         (

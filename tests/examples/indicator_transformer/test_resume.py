@@ -12,7 +12,6 @@ from examples.indicator_transformer.generated_bars import generate_market
 from examples.indicator_transformer.model import SIZES, Size
 
 pytestmark = pytest.mark.usefixtures("without_curves")
-SYSTEM = "indicator_transformer"
 # 211 samples to learn from, 13 steps per epoch, 26 in all.
 TINY = shlex.split("--device cpu --bars 3000 --stride 8 --batch-size 16 --epochs 2")
 

@@ -1,0 +1,190 @@
+"""Runs of the training programs in this process, on any device: what conftest.py of several folders imports.
+
+A test in a folder of a system is of that system; any other one that asks for a program is run for each of the
+registry (examples/systems.py).
+"""
+
+import importlib
+import json
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import torch
+
+from examples.systems import SYSTEMS, find, modules
+from snippets import training_loop
+from snippets.checkpoints import load_checkpoint
+from snippets.framework.errors import exit_with_one_line
+from snippets.framework.run_folder import read_metrics
+
+
+@dataclass
+class Outcome:
+    """What a call of train.py left behind."""
+
+    code: int
+    out: str
+    err: str
+    folder: Path | None
+
+    def json(self, name):
+        return json.loads((self.folder / name).read_text())
+
+    @property
+    def metrics(self):
+        return read_metrics(self.folder / "metrics.jsonl")
+
+    @property
+    def last(self):
+        return load_checkpoint(self.folder / "checkpoints" / "last.pt")
+
+    def assert_same_as(self, other):
+        """Compare weights, optimizers, random numbers, sums and results bit by bit; not the speed."""
+        assert_same(self.last, other.last)
+        for first, second in zip(self.metrics, other.metrics, strict=True):
+            assert_same(first, second)
+        summaries = [outcome.json("summary.json") for outcome in (self, other)]
+        assert len(summaries[0]) > 4
+        for summary in summaries:
+            del summary["options"]  # --out and --data may be named in another way
+        assert_same(*summaries)
+
+
+def assert_same(first, second, where=""):
+    """Compare two nested states bit by bit."""
+    assert type(first) is type(second), where
+    if isinstance(first, torch.Tensor):
+        assert torch.equal(first, second), where
+    elif isinstance(first, dict):
+        assert first.keys() == second.keys(), where
+        for key in first.keys() - {"seconds", "samples_per_s", "config"}:  # they do differ
+            assert_same(first[key], second[key], f"{where}/{key}")
+    elif isinstance(first, list | tuple):
+        assert len(first) == len(second), where
+        for index, pair in enumerate(zip(first, second, strict=True)):
+            assert_same(*pair, f"{where}/{index}")
+    else:
+        assert first == second, where
+
+
+@pytest.fixture(scope="session")
+def one_thread():
+    """Return an environment for processes with one CPU thread, and let this process have one too.
+
+    Networks this small gain nothing from a second thread, and on a busy machine two wait for each other.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield os.environ | {"OMP_NUM_THREADS": "1"}
+    torch.set_num_threads(threads)
+
+
+def pytest_generate_tests(metafunc):
+    """Run a test that asks for a program for every one of the registry, unless it names its own."""
+    given = any("program_name" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
+    in_a_folder = metafunc.definition.path.parent.name in {system.name for system in SYSTEMS}
+    if "program_name" in metafunc.fixturenames and not given and not in_a_folder:
+        metafunc.parametrize("program_name", modules(), indirect=True)
+
+
+@pytest.fixture
+def program_name(request):
+    """Return the name of the program under test: the test's parameter, or the system of its folder."""
+    return getattr(request, "param", None) or request.path.parent.name
+
+
+@pytest.fixture
+def program(program_name):
+    """Return what the registry knows of the program under test."""
+    return find(program_name)[1][0]
+
+
+@pytest.fixture
+def system(program_name):
+    """Return the module of the program under test."""
+    return importlib.import_module(modules()[program_name])
+
+
+@pytest.fixture
+def tiny(program, device):
+    """Return a function that gives the words of a tiny training, with other settings."""
+    return lambda **settings: program.words({"device": device} | dict(program.tiny) | settings)
+
+
+@pytest.fixture
+def run_train(system, tmp_path, monkeypatch, capsys, one_thread):
+    """Return a function that calls train.py's main with options in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words):
+        capsys.readouterr()
+        code = exit_with_one_line(system.PROGRAM.main, [str(word) for word in words])
+        printed = capsys.readouterr()
+        folders = sorted(Path("runs", system.PROGRAM.system).glob("*"))
+        out = Path(words[words.index("--out") + 1]) if "--out" in words else None
+        folder = out or (folders[-1].resolve() if folders else None)
+        return Outcome(code, printed.out, printed.err, folder)
+
+    return call
+
+
+@pytest.fixture
+def outcome_of():
+    """Return a function that gives the outcome of a run that another process made in a folder."""
+    return lambda folder: Outcome(0, "", "", folder)
+
+
+@pytest.fixture
+def signal_at(system, monkeypatch):
+    """Return a function that sends this process a signal during the given step of the next run."""
+    task_class = system.PROGRAM.build
+    original = task_class.learn
+
+    def arrange(at, number=signal.SIGINT):
+        def learn(task, batch):
+            measures = original(task, batch)
+            if task.state.step == at:
+                signal.raise_signal(number)
+            return measures
+
+        monkeypatch.setattr(task_class, "learn", learn)
+
+    return arrange
+
+
+@pytest.fixture
+def save_often(monkeypatch):
+    """Let runs save whenever they look at the loss: the shortest ones here would save at their end only."""
+    monkeypatch.setattr(training_loop, "FIRST_SAVE", 0.0)
+    monkeypatch.setattr(training_loop, "SAVE_SHARE", float("inf"))
+
+
+@pytest.fixture
+def without_curves(system, monkeypatch):
+    """Let runs in this process draw nothing at their end: in the shortest, that takes half of the time."""
+    report = importlib.import_module(f"examples.{system.PROGRAM.system}.report")
+    monkeypatch.setattr(report, "draw_curves", lambda *arguments: None)
+
+
+@pytest.fixture(scope="session")
+def outcomes_so_far():
+    """Return the runs that nothing disturbed, by system and options."""
+    return {}
+
+
+@pytest.fixture
+def undisturbed(system, outcomes_so_far, tmp_path_factory, one_thread):
+    """Return a function that gives the outcome of a run with certain options that nothing disturbed."""
+
+    def run(options):
+        key = (system.PROGRAM.system, *map(str, options))
+        if key not in outcomes_so_far:
+            folder = tmp_path_factory.mktemp("undisturbed") / "run"
+            assert system.PROGRAM.main([*key[1:], "--out", str(folder)]) == 0
+            outcomes_so_far[key] = Outcome(0, "", "", folder)
+        return outcomes_so_far[key]
+
+    return run
