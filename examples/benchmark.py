@@ -10,27 +10,29 @@ import importlib
 import itertools
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # there lie examples/ and snippets/
 try:
-    import torch
+    from snippets.framework import startup
 
-    from examples.benchmarking import report
-    from examples.benchmarking.child import Job
-    from examples.benchmarking.machine import machine
-    from examples.benchmarking.options import Options, check_words, make_parser, read_options
-    from examples.benchmarking.processes import run_in_child, terminate_like_ctrl_c
-    from examples.systems import modules
-    from snippets.atomic_write import replace_json
-    from snippets.framework.errors import RunError, UsageError, exit_with_one_line
-    from snippets.framework.provenance import provenance
-except ModuleNotFoundError as missing:
-    print(
-        f"error: this Python has no module {missing.name!r}; "
-        "run `make train`, or enter the environment first: source .venv/bin/activate",
-        file=sys.stderr,
-    )
+    startup.prepare(__file__)
+except ModuleNotFoundError:
+    print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
+
+import torch
+
+from examples.benchmarking import report
+from examples.benchmarking.child import Job
+from examples.benchmarking.machine import machine
+from examples.benchmarking.options import Options, check_words, make_parser, read_options
+from examples.benchmarking.processes import run_in_child, terminate_like_ctrl_c
+from examples.systems import modules
+from snippets.atomic_write import replace_json
+from snippets.framework.errors import RunError, UsageError, exit_with_one_line
+from snippets.framework.provenance import provenance
 
 
 def check_system_words(options: Options) -> None:

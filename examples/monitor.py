@@ -20,22 +20,23 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # there lie examples/ and snippets/
 try:
-    from examples.monitoring.chart import ASCII, BRAILLE, Characters
-    from examples.monitoring.loss_history import LossHistory, read_history
-    from examples.monitoring.run_state import RunState, read_run
-    from examples.monitoring.terminal import Screen, can_draw, size_of, wants_colour
-    from examples.monitoring.view import explain, paint, picture, rows
-    from snippets.framework.command_line import StrictParser, number
-    from snippets.framework.errors import UsageError, exit_with_one_line
-    from snippets.framework.user_paths import expanded
-except ModuleNotFoundError as missing:
-    print(
-        f"error: this Python has no module {missing.name!r}; "
-        "enter the environment: source .venv/bin/activate",
-        file=sys.stderr,
-    )
+    from snippets.framework import startup
+
+    startup.prepare(__file__)
+except ModuleNotFoundError:
+    print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
+
+from examples.monitoring.chart import ASCII, BRAILLE, Characters
+from examples.monitoring.loss_history import LossHistory, read_history
+from examples.monitoring.run_state import RunState, read_run
+from examples.monitoring.terminal import Screen, can_draw, size_of, wants_colour
+from examples.monitoring.view import explain, paint, picture, rows
+from snippets.framework.command_line import StrictParser, number
+from snippets.framework.errors import UsageError, exit_with_one_line
+from snippets.framework.user_paths import expanded
 
 RUNS = Path("runs")
 LINE_WIDTH = 200  # of lines that do not go to a terminal; only longer names of folders are cut

@@ -7,28 +7,29 @@ folder that --out names; chrome://tracing and https://ui.perfetto.dev show it.
 """
 
 import importlib
-import itertools
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # there lie examples/ and snippets/
 try:
-    import torch
+    from snippets.framework import startup
 
-    from examples.systems import modules
-    from snippets.find_waits import WaitFinder
-    from snippets.framework.errors import UsageError, exit_with_one_line
-    from snippets.framework.training_run import Program
-    from snippets.profiling import record_calls, time_parts, time_undisturbed
-    from snippets.training_loop import Task
-except ModuleNotFoundError as missing:
-    print(
-        f"error: this Python has no module {missing.name!r}; "
-        "run `make train`, or enter the environment first: source .venv/bin/activate",
-        file=sys.stderr,
-    )
+    startup.prepare(__file__)
+except ModuleNotFoundError:
+    print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
+
+import torch
+
+from examples.systems import modules
+from snippets.find_waits import WaitFinder
+from snippets.framework.errors import UsageError, exit_with_one_line
+from snippets.framework.training_run import Program
+from snippets.profiling import record_calls, time_parts, time_undisturbed
+from snippets.training_loop import Task, endless_batches
 
 WARM_UP, STEPS, RECORDED = 10, 20, 5  # the first steps load libraries, compile kernels and reserve memory
 
@@ -40,12 +41,6 @@ def find_program(words: Sequence[str]) -> Program:
         given = f"not {words[0]!r}" if words else "and then the options of its program"
         raise UsageError(f"name a training system first ({', '.join(known)}), {given}")
     return importlib.import_module(known[words[0]]).PROGRAM
-
-
-def all_batches(task: Task) -> Iterator[Any]:
-    """Yield the batches of one epoch after the other."""
-    for epoch in itertools.count():
-        yield from task.batches(epoch, 0)
 
 
 def show_times(task: Task, batches: Iterator[Any]) -> None:
@@ -93,14 +88,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     typed = program.read_command_line(words[1:])
     folder = Path(typed.pop("out", "runs"))
     task = program.prepare(typed)
-    batches = all_batches(task)
     print(f"device: {task.facts['device']}\nprecision: {task.facts['precision']}")
     print(f"PyTorch {torch.__version__}, {torch.get_num_threads()} CPU threads")
-    for _ in range(WARM_UP):
-        task.learn(next(batches))
-    show_times(task, batches)
-    show_waits(task, batches)
-    show_calls(task, batches, folder / f"profile_{program.system}.json")
+    with tempfile.TemporaryDirectory() as caches:
+        batches = endless_batches(task, Path(caches))
+        for _ in range(WARM_UP):
+            task.learn(next(batches))
+        show_times(task, batches)
+        show_waits(task, batches)
+        show_calls(task, batches, folder / f"profile_{program.system}.json")
     return 0
 
 

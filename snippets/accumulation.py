@@ -1,6 +1,6 @@
 """Gradient accumulation: the gradient of a large batch, from passes over parts of it that fit in memory."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 import torch
@@ -10,33 +10,21 @@ from snippets.checkpoints import TrainingState
 Part = TypeVar("Part")
 
 
-# --8<-- [start:accumulate_gradients]
-def accumulate_gradients(
-    parts: Sequence[Part],
-    measure: Callable[[Part], torch.Tensor],
-    scaler: torch.amp.GradScaler,
-    count: Callable[[Part], int] = len,
-) -> torch.Tensor:
-    """Add the gradients of all parts of a batch to `.grad`; return the measures (k,) of the whole batch.
+# --8<-- [start:in_parts]
+def in_parts(
+    batch: Sequence[torch.Tensor], size: int | list[int]
+) -> Iterator[tuple[tuple[torch.Tensor, ...], float]]:
+    """Yield parts of `size` samples of a batch (each tensor: samples, …), with their share of the samples.
 
-    `measure(part)` returns numbers (k,) that are means over the `count(part)` samples of the part, the first
-    one its loss. Each part counts by its share of the samples: the sum is the gradient of the mean over all,
-    also when the last part is smaller. Only one part's activations are in memory at a time.
+    The gradients of the parts' mean losses, each times its share, add up to the gradient of the mean over the
+    whole batch, also when the last part is smaller. Of one part, the share is 1.
     """
-    if len(parts) == 1:  # nothing to add up, and in a small network each operation more is noticed
-        measures = measure(parts[0])
-        scaler.scale(measures[0]).backward()
-        return measures.detach()
-    samples = sum(map(count, parts))
-    total = []
-    for part in parts:
-        measures = measure(part) * (count(part) / samples)
-        scaler.scale(measures[0]).backward()
-        total.append(measures.detach())
-    return torch.stack(total).sum(0)
+    samples = len(batch[0])
+    for part in zip(*(tensor.split(size) for tensor in batch), strict=True):
+        yield part, len(part[0]) / samples
 
 
-# --8<-- [end:accumulate_gradients]
+# --8<-- [end:in_parts]
 # --8<-- [start:groups]
 def in_groups(batches: Iterable[Part], size: int) -> Iterator[list[Part]]:
     """Yield lists of `size` batches of a loader that makes only small ones; the last may be shorter."""
@@ -51,8 +39,8 @@ def in_groups(batches: Iterable[Part], size: int) -> Iterator[list[Part]]:
 
 
 # --8<-- [end:groups]
-# --8<-- [start:update]
-def update(state: TrainingState, max_norm: float | None = None) -> None:
+# --8<-- [start:optimizer_step]
+def optimizer_step(state: TrainingState, max_norm: float | None = None) -> None:
     """Change the weights once, with the gradients accumulated so far, and clear them. One step is done.
 
     `max_norm` clips the norm of all gradients together. With fp16, the scaler leaves the weights as they are
@@ -74,4 +62,4 @@ def update(state: TrainingState, max_norm: float | None = None) -> None:
     state.step += 1
 
 
-# --8<-- [end:update]
+# --8<-- [end:optimizer_step]

@@ -1,16 +1,20 @@
 """The loop of every training system here: what differs between the systems is their `Task`."""
 
 import copy
+import itertools
 import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import torch
 from tqdm import tqdm
 
 from snippets.checkpoints import TrainingState, all_finite, save_checkpoint
+from snippets.data_loading import EpochLoader
+from snippets.data_on_device import ResidentBatches
 from snippets.framework.errors import RunError
 from snippets.framework.run_folder import RunFolder
 from snippets.memory import memory_mb
@@ -38,13 +42,22 @@ class Task(Protocol):
 
     state: TrainingState
     precision: Precision
+    facts: dict[str, Any]  # for config.json: "device", "precision", "compile" in words, and the system's own
     steps_per_epoch: int
     samples_per_step: int
     total_steps: int
-    header: str  # above the lines of the epochs
+    source: ResidentBatches | EpochLoader
+
+    def begin_epoch(self, epoch: int, folder: Path) -> None:
+        """Do what comes before the first batch of an epoch (0, 1, …), such as mining; by default nothing.
+
+        A resumed run calls it, too: what depends on the weights at that time belongs into a file in `folder`,
+        the run's, and is read from there.
+        """
 
     def batches(self, epoch: int, first: int) -> Iterator[Any]:
-        """Yield the batches of an epoch (0, 1, …) from number `first` on, the same in a resumed run."""
+        """Yield the batches of an epoch from number `first` on, the same in a resumed run."""
+        return self.source.batches(epoch, first)
 
     def learn(self, batch: Any) -> torch.Tensor:
         """Take one step and return its measures (k,), the mean loss first.
@@ -57,6 +70,13 @@ class Task(Protocol):
 
 
 # --8<-- [end:task]
+def endless_batches(task: Task, folder: Path) -> Iterator[Any]:
+    """Yield the batches of one epoch after the other, for measurements; `folder` takes an epoch's files."""
+    for epoch in itertools.count():
+        task.begin_epoch(epoch, folder)
+        yield from task.batches(epoch, 0)
+
+
 def new_progress() -> dict[str, Any]:
     """Return what the loop keeps in `TrainingState.progress`, before the first step."""
     epoch = {"sums": [], "steps": 0}  # of the measures, since the epoch began
@@ -82,9 +102,10 @@ class Training:
     def train(self, stop: StopSignals, bar: tqdm) -> None:
         """Train until the last step, or until a signal asks to stop; save what was reached."""
         state, task = self.state, self.task
-        batches = task.batches(*divmod(state.step, task.steps_per_epoch))
+        batches = None
         while state.step < task.total_steps:
-            self.rate = state.schedulers[0].get_last_lr()[0]  # of this step; learning sets the next one's
+            batches = batches or self.open_epoch()
+            self.rate = state.optimizers[0].param_groups[0]["lr"]  # of this step: learning sets the next
             self.unread.append(task.learn(next(batches)))
             bar.update()
             epoch_done = state.step % task.steps_per_epoch == 0 or state.step == task.total_steps
@@ -96,7 +117,14 @@ class Training:
             if last:
                 return
             if epoch_done:
-                batches = task.batches(state.step // task.steps_per_epoch, 0)
+                batches = None
+
+    def open_epoch(self) -> Iterator[Any]:
+        """Return the batches that the present epoch still has, once its own work is done."""
+        epoch, first = divmod(self.state.step, self.task.steps_per_epoch)
+        self.task.begin_epoch(epoch, self.run.path)
+        self.tick()  # this time is no training: samples_per_s leaves it out
+        return self.task.batches(epoch, first)
 
     # --8<-- [end:training_loop]
     def time_to_look(self) -> bool:

@@ -1,15 +1,18 @@
 """Run and time the training steps of a task. A step: take a batch, learn from it."""
 
 import statistics
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from snippets.memory import read_memory
 from snippets.timing import synchronize
+from snippets.training_loop import Task, endless_batches
 
 SHORT = 0.010  # seconds; waiting after every step would be a noticeable part of a shorter one
 GROUP = 10  # short steps per reading of the clock: as often as the training loop reads the loss
@@ -37,9 +40,8 @@ class Plan:
 class Steps:
     """The steps of a task, through as many epochs as it takes."""
 
-    task: Any
-    epoch: int = -1
-    batches: Iterator[Any] = field(default_factory=lambda: iter(()))
+    task: Task
+    batches: Iterator[Any]
     losses: list[torch.Tensor] = field(default_factory=list)  # on the device
     data_seconds: float = 0.0  # until the program had its batch; a GPU may be busy in the meantime
     keep: int = 0  # number of losses to keep
@@ -47,11 +49,7 @@ class Steps:
     def take(self) -> None:
         """Take one step. The device may still be busy with it afterwards."""
         start = time.perf_counter()
-        batch = next(self.batches, None)
-        if batch is None:
-            self.epoch += 1
-            self.batches = iter(self.task.batches(self.epoch, 0))
-            batch = next(self.batches)
+        batch = next(self.batches)
         self.data_seconds += time.perf_counter() - start
         measures = self.task.learn(batch)
         if len(self.losses) < self.keep:
@@ -66,18 +64,19 @@ class Steps:
         return time.perf_counter() - start
 
 
-def time_steps(task: Any, plan: Plan) -> dict[str, Any]:
+def time_steps(task: Task, plan: Plan) -> dict[str, Any]:
     """Train `task` as `plan` says; return seconds per step of each reading, losses and memory.
 
     The first `plan.compared_steps` losses are the same numbers at every level, up to rounding and what a
     device's own random generator draws.
     """
-    steps = Steps(task, keep=plan.compared_steps)
-    synchronize(task.state.device)
-    warm_up = [steps.timed(1) for _ in range(plan.warm_up)]
-    group = GROUP if warm_up[-1] < SHORT else 1
-    steps.data_seconds = 0.0
-    seconds = [steps.timed(group) / group for _ in range(plan.readings)]
+    with tempfile.TemporaryDirectory() as caches:
+        steps = Steps(task, endless_batches(task, Path(caches)), keep=plan.compared_steps)
+        synchronize(task.state.device)
+        warm_up = [steps.timed(1) for _ in range(plan.warm_up)]
+        group = GROUP if warm_up[-1] < SHORT else 1
+        steps.data_seconds = 0.0
+        seconds = [steps.timed(group) / group for _ in range(plan.readings)]
     return {
         "seconds": seconds,
         "steps_per_reading": group,

@@ -6,31 +6,33 @@ device computes wrongly.
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    import torch
-    from torch.nn import functional as F
+    from snippets.framework import startup
 
-    from examples.cifar_optimizers.augmentation import network_input
-    from examples.cifar_optimizers.image_data import ImageData
-    from examples.cifar_optimizers.model import ResNet18
-    from examples.cifar_optimizers.options import resolve
-    from examples.cifar_optimizers.training_data import load_for_training
-    from snippets.compare_devices import Comparison, compare_devices
-    from snippets.device import pick_device
-    from snippets.framework.command_line import StrictParser
-    from snippets.framework.errors import RunError, exit_with_one_line
-    from snippets.operator_recorder import OperatorRecorder, missing_on_mps
-    from snippets.operator_support import installed_list, read_operators
-    from snippets.precision import Precision, pick_precision
-    from snippets.seeds import seed_everything
-except ModuleNotFoundError as missing:
-    print(
-        f"error: this Python has no module {missing.name!r}; "
-        "run `make train`, or enter the environment first: source .venv/bin/activate",
-        file=sys.stderr,
-    )
+    startup.prepare(__file__)
+except ModuleNotFoundError:
+    print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
+
+import torch
+from torch.nn import functional as F
+
+from examples.cifar_optimizers.augmentation import network_input
+from examples.cifar_optimizers.image_data import ImageData
+from examples.cifar_optimizers.model import ResNet18
+from examples.cifar_optimizers.options import resolve
+from examples.cifar_optimizers.training_data import load_for_training
+from snippets.compare_devices import Comparison, compare_devices
+from snippets.device import pick_device
+from snippets.framework.command_line import StrictParser
+from snippets.framework.errors import RunError, exit_with_one_line
+from snippets.operator_recorder import OperatorRecorder, missing_on_mps
+from snippets.operator_support import installed_list, read_operators
+from snippets.precision import Precision, pick_precision
+from snippets.seeds import seed_everything
 
 BATCHES, SIZE = 4, 16  # a kink of ReLU spoils one batch, not four; small ones meet fewer kinks
 

@@ -13,27 +13,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from tqdm import tqdm
+    from snippets.framework import startup
 
-    from examples.cifar_optimizers.grid_report import draw_grid, table
-    from examples.cifar_optimizers.grid_run import Run, outcome, train_apart
-    from examples.cifar_optimizers.optimizers import OPTIMIZERS
-    from examples.cifar_optimizers.options import read_command_line
-    from snippets.atomic_write import replace_json
-    from snippets.device import pick_device
-    from snippets.framework.command_line import StrictParser
-    from snippets.framework.errors import UsageError, exit_with_one_line
-    from snippets.framework.provenance import provenance
-    from snippets.framework.user_paths import expanded
-    from snippets.stop_signals import StopSignals
-except ModuleNotFoundError as missing:
-    print(
-        f"error: this Python has no module {missing.name!r}; "
-        "run `make train`, or enter the environment first: source .venv/bin/activate",
-        file=sys.stderr,
-    )
+    startup.prepare(__file__)
+except ModuleNotFoundError:
+    print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
+
+from tqdm import tqdm
+
+from examples.cifar_optimizers.grid_report import draw_grid, table
+from examples.cifar_optimizers.grid_run import Run, outcome, train_apart
+from examples.cifar_optimizers.optimizers import OPTIMIZERS
+from examples.cifar_optimizers.options import read_command_line
+from snippets.atomic_write import replace_json
+from snippets.device import pick_device
+from snippets.framework.command_line import StrictParser
+from snippets.framework.errors import UsageError, exit_with_one_line
+from snippets.framework.provenance import provenance
+from snippets.framework.user_paths import expanded
+from snippets.stop_signals import StopSignals
 
 OWN = ("optimizer", "seed", "resume")  # options of train.py that a grid decides itself
 

@@ -13,21 +13,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from examples.cifar_optimizers.grid import grid_parser, how_to_go_on, make_folder, read_grid, run_grid
-    from examples.cifar_optimizers.grid_report import mean_and_deviation
-    from snippets.atomic_write import replace_json
-    from snippets.framework.command_line import number
-    from snippets.framework.errors import exit_with_one_line
-    from snippets.framework.provenance import provenance
-    from snippets.stop_signals import StopSignals
-except ModuleNotFoundError as missing:
-    print(
-        f"error: this Python has no module {missing.name!r}; "
-        "run `make train`, or enter the environment first: source .venv/bin/activate",
-        file=sys.stderr,
-    )
+    from snippets.framework import startup
+
+    startup.prepare(__file__)
+except ModuleNotFoundError:
+    print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
+
+from examples.cifar_optimizers.grid import grid_parser, how_to_go_on, make_folder, read_grid, run_grid
+from examples.cifar_optimizers.grid_report import mean_and_deviation
+from snippets.atomic_write import replace_json
+from snippets.framework.command_line import number
+from snippets.framework.errors import exit_with_one_line
+from snippets.framework.provenance import provenance
+from snippets.stop_signals import StopSignals
 
 
 # --8<-- [start:pairs]

@@ -1,32 +1,28 @@
 """What a run tells its user: the facts first, a line per epoch, the result last."""
 
-from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from examples.cifar_optimizers.image_data import ImageData
 from examples.cifar_optimizers.options import Options
 from examples.cifar_optimizers.training_labels import noise_floor
-from snippets.atomic_write import replace_json
-from snippets.checkpoints import TrainingState
 from snippets.framework.run_curves import Curves, draw_curves
 from snippets.framework.run_folder import RunFolder
+from snippets.framework.run_report import machine_lines, recipe_line, write_summary
+
+if TYPE_CHECKING:
+    from examples.cifar_optimizers.train import ImageClassification
 
 HEADER = "epoch   step  train loss  train acc  test loss  test acc  images/s"
 
 
-def describe(options: Options, data: ImageData, config: dict[str, Any]) -> list[str]:
+def describe(task: "ImageClassification", config: dict[str, Any]) -> list[str]:
     """Return the facts of a run: network, versions, device, precision, data, recipe."""
-    facts, size = config["provenance"], data.train_images.shape[-1]
+    options, data = task.options, task.data
     counts = f"{len(data.train_labels):,} images to learn from, {len(data.test_labels):,} held out"
+    size = data.train_images.shape[-1]
     lines = [
         f"network    ResNet-18, CIFAR stem, width {options.width}: {config['parameters']:,} parameters",
-        f"versions   PyTorch {facts['torch']}, Python {facts['python']}, {facts['system']}",
-        f"device     {config['device']}",
-        f"precision  {config['precision']}",
-    ]
-    if options.compile:
-        lines.append(f"compile    {config['compile']}")
-    lines += [
+        *machine_lines(config),
         f"data       {data.name}: {data.source}",
         f"           {counts}; {size}×{size} pixels, {data.classes} classes",
     ]
@@ -42,14 +38,8 @@ def describe(options: Options, data: ImageData, config: dict[str, Any]) -> list[
         lines.append(
             f"           the best possible rule is right for {data.best_accuracy:.2%} of such images"
         )
-    images = options.batch_size * options.accumulate
-    passes = f" in {options.accumulate} passes of {options.batch_size}" if options.accumulate > 1 else ""
-    lines.append(
-        f"recipe     {options.optimizer}, lr {options.lr:g} ({options.schedule}), weight decay "
-        f"{options.weight_decay:g}, {config['total_steps']:,} steps of {images} "
-        f"images{passes}, {config['steps_per_epoch']:,} per epoch, seed {options.seed}"
-    )
-    return lines
+    learning = f"{options.optimizer}, lr {options.lr:g} ({options.schedule})"
+    return [*lines, recipe_line(options, config, learning, "images")]
 
 
 def epoch_line(epoch: int, step: int, result: dict[str, float], speed: float) -> str:
@@ -74,18 +64,15 @@ def curves(options: Options, data: ImageData) -> tuple[Curves, Curves]:
     return loss, Curves("accuracy", metrics, {"best possible": data.best_accuracy}, percent=True)
 
 
-def conclude(run: RunFolder, options: Options, data: ImageData, state: TrainingState) -> list[str]:
+def conclude(task: "ImageClassification", run: RunFolder) -> list[str]:
     """Draw curves.png, write summary.json, and return the result in words."""
-    progress, result = state.progress, state.progress["result"]
-    accuracy, best, seconds = result["test_accuracy"], progress["best_score"], progress["seconds"]
+    options, data, progress = task.options, task.data, task.state.progress
+    accuracy, best = progress["result"]["test_accuracy"], progress["best_score"]
     title = f"{data.name}, {options.optimizer}: {accuracy:.2%} of the held-out images right"
     draw_curves(run.metrics_file, run.path / "curves.png", title, curves(options, data))
-    summary = {**result, "best_accuracy": best, "best_epoch": progress["best_epoch"], "seconds": seconds}
-    replace_json(run.path / "summary.json", {**summary, "steps": state.step, "options": asdict(options)})
     count = len(data.test_labels)
     return [
-        f"done       {accuracy:.2%} of {count:,} held-out images right, after {seconds:.1f} s",
+        f"done       {accuracy:.2%} of {count:,} held-out images right, after {progress['seconds']:.1f} s",
         f"           best: {best:.2%} after epoch {progress['best_epoch']}",
-        f"curves     {run.path / 'curves.png'}",
-        f"weights    {run.last_checkpoint} and {run.best_checkpoint.name}",
+        *write_summary(run, options, task.state, best_accuracy=best),
     ]

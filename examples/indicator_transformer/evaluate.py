@@ -11,27 +11,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from examples.indicator_transformer.bar_checks import in_words
-    from examples.indicator_transformer.evaluation_data import HeldOut, Trained, held_out, load_trained
-    from examples.indicator_transformer.evaluation_plot import draw_evaluation
-    from examples.indicator_transformer.evaluation_report import report
-    from examples.indicator_transformer.evaluation_table import table
-    from examples.indicator_transformer.options import NAMES
-    from snippets.atomic_write import replace_file, replace_json
-    from snippets.device import pick_device
-    from snippets.framework.command_line import StrictParser, number
-    from snippets.framework.device_failures import explained_failures
-    from snippets.framework.errors import UsageError, exit_with_one_line
-    from snippets.framework.provenance import provenance
-    from snippets.framework.user_paths import expanded
-except ModuleNotFoundError as missing:
-    print(
-        f"error: this Python has no module {missing.name!r}; "
-        "run `make train`, or enter the environment first: source .venv/bin/activate",
-        file=sys.stderr,
-    )
+    from snippets.framework import startup
+
+    startup.prepare(__file__)
+except ModuleNotFoundError:
+    print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
+
+from examples.indicator_transformer.bar_checks import in_words
+from examples.indicator_transformer.evaluation_data import HeldOut, Trained, held_out, load_trained
+from examples.indicator_transformer.evaluation_plot import draw_evaluation
+from examples.indicator_transformer.evaluation_report import report
+from examples.indicator_transformer.evaluation_table import table
+from examples.indicator_transformer.options import NAMES
+from snippets.atomic_write import replace_file, replace_json
+from snippets.device import pick_device
+from snippets.framework.command_line import StrictParser, number
+from snippets.framework.device_failures import explained_failures
+from snippets.framework.errors import UsageError, exit_with_one_line
+from snippets.framework.provenance import provenance
+from snippets.framework.user_paths import expanded
 
 
 def read_command_line(argv: Sequence[str] | None) -> Any:

@@ -8,26 +8,27 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    import numpy
-    import pandas
+    from snippets.framework import startup
 
-    from examples.indicator_transformer.bar_checks import in_words
-    from examples.indicator_transformer.bars import MAX_MISSING, read_bars
-    from examples.indicator_transformer.prediction import Prediction, cut_periods, load_network, predict
-    from snippets.atomic_write import replace_file
-    from snippets.device import pick_device
-    from snippets.framework.command_line import StrictParser, number, whole_number
-    from snippets.framework.device_failures import explained_failures
-    from snippets.framework.errors import RunError, UsageError, exit_with_one_line
-    from snippets.framework.user_paths import expanded
-except ModuleNotFoundError as missing:
-    print(
-        f"error: this Python has no module {missing.name!r}; "
-        "run `make train`, or enter the environment first: source .venv/bin/activate",
-        file=sys.stderr,
-    )
+    startup.prepare(__file__)
+except ModuleNotFoundError:
+    print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
+
+import numpy
+import pandas
+
+from examples.indicator_transformer.bar_checks import in_words
+from examples.indicator_transformer.bars import MAX_MISSING, read_bars
+from examples.indicator_transformer.prediction import Prediction, cut_periods, load_network, predict
+from snippets.atomic_write import replace_file
+from snippets.device import pick_device
+from snippets.framework.command_line import StrictParser, number, whole_number
+from snippets.framework.device_failures import explained_failures
+from snippets.framework.errors import RunError, UsageError, exit_with_one_line
+from snippets.framework.user_paths import expanded
 
 NOTE = "This demonstrates a training system; it is no investment advice."
 

@@ -1,33 +1,30 @@
 """What a run tells its user: the facts first, a line per epoch, the result last."""
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from examples.indicator_transformer.market_data import MarketData
-from examples.indicator_transformer.options import Options
 from examples.indicator_transformer.usefulness import Optimum
-from snippets.atomic_write import replace_json
-from snippets.checkpoints import TrainingState
 from snippets.framework.run_curves import Curves, draw_curves
 from snippets.framework.run_folder import RunFolder
+from snippets.framework.run_report import machine_lines, recipe_line, write_summary
+
+if TYPE_CHECKING:
+    from examples.indicator_transformer.train import IndicatorSelection
 
 HEADER = "epoch   step  train loss  train BCE  val BCE  selected  agreement  direction  samples/s"
 
 
-def describe(options: Options, data: MarketData, config: dict[str, Any]) -> list[str]:
+def describe(task: "IndicatorSelection", config: dict[str, Any]) -> list[str]:
     """Return the facts of a run: network, versions, device, precision, data, recipe."""
-    facts = config["provenance"]
+    options, data = task.options, task.data
     counts = f"{len(data.training):,} samples to learn from, the latest {len(data.validation):,} held out"
     lines = [
         f"network    set transformer, {options.size}: {config['parameters']:,} parameters, "
         f"{len(data.indicators)} indicators",
-        f"versions   PyTorch {facts['torch']}, Python {facts['python']}, {facts['system']}",
-        f"device     {config['device']}",
-        f"precision  {config['precision']}",
+        *machine_lines(config),
+        f"data       {data.bars:,} bars: {data.source}",
+        f"           {counts}",
     ]
-    if options.compile:
-        lines.append(f"compile    {config['compile']}")
-    lines += [f"data       {data.bars:,} bars: {data.source}", f"           {counts}"]
     if data.optimum is not None:
         known = data.optimum
         blind = "" if known.blind_bce is None else f"{known.blind_bce:.4f} without context, "
@@ -37,14 +34,7 @@ def describe(options: Options, data: MarketData, config: dict[str, Any]) -> list
         )
     if options.data_name == "goog":
         lines.append("           enough to show the reader and the indicators, far too little to learn from")
-    samples = options.batch_size * options.accumulate
-    passes = f" in {options.accumulate} passes of {options.batch_size}" if options.accumulate > 1 else ""
-    lines.append(
-        f"recipe     AdamW, lr {options.lr:g} (cosine), weight decay {options.weight_decay:g}, "
-        f"{config['total_steps']:,} steps of {samples} samples{passes}, "
-        f"{config['steps_per_epoch']:,} per epoch, seed {options.seed}"
-    )
-    return lines
+    return [*lines, recipe_line(options, config, f"AdamW, lr {options.lr:g} (cosine)", "samples")]
 
 
 def epoch_line(epoch: int, step: int, result: dict[str, float], speed: float) -> str:
@@ -67,24 +57,19 @@ def curves(optimum: Optimum | None) -> tuple[Curves, Curves]:
     return loss, Curves("direction right", {"held out": "val_right"}, limits, percent=True)
 
 
-def conclude(run: RunFolder, options: Options, data: MarketData, state: TrainingState) -> list[str]:
+def conclude(task: "IndicatorSelection", run: RunFolder) -> list[str]:
     """Draw curves.png, write summary.json, and return the result in words."""
-    progress, result = state.progress, state.progress["result"]
-    seconds, optimum = progress["seconds"], data.optimum
-    title = f"{options.data_name}, {len(data.indicators)} indicators: BCE {result['val_bce']:.4f} held out"
+    data, progress, optimum = task.data, task.state.progress, task.data.optimum
+    result, best = progress["result"], -progress["best_score"]
+    title = (
+        f"{task.options.data_name}, {len(data.indicators)} indicators: BCE {result['val_bce']:.4f} held out"
+    )
     draw_curves(run.metrics_file, run.path / "curves.png", title, curves(optimum))
-    summary = {
-        **result,
-        "best_val_bce": -progress["best_score"],
-        "best_epoch": progress["best_epoch"],
-        "optimum": optimum and asdict(optimum),
-        "seconds": seconds,
-    }
-    replace_json(run.path / "summary.json", {**summary, "steps": state.step, "options": asdict(options)})
+    known = {"best_val_bce": best, "optimum": optimum and asdict(optimum)}
     right = f"direction right for {result['val_right']:.2%} of {len(data.validation):,} held-out samples"
     if not result["val_selected"]:
         right = "no direction: no indicator was ever selected"
-    lines = [f"done       BCE {result['val_bce']:.4f}, {right}, after {seconds:.1f} s"]
+    lines = [f"done       BCE {result['val_bce']:.4f}, {right}, after {progress['seconds']:.1f} s"]
     if optimum is not None and optimum.blind_bce is not None:
         way = (optimum.blind_bce - result["val_bce"]) / (optimum.blind_bce - optimum.best_bce)
         lines.append(
@@ -94,7 +79,6 @@ def conclude(run: RunFolder, options: Options, data: MarketData, state: Training
         )
     return [
         *lines,
-        f"           best: BCE {-progress['best_score']:.4f} after epoch {progress['best_epoch']}",
-        f"curves     {run.path / 'curves.png'}",
-        f"weights    {run.last_checkpoint} and {run.best_checkpoint.name}",
+        f"           best: BCE {best:.4f} after epoch {progress['best_epoch']}",
+        *write_summary(run, task.options, task.state, **known),
     ]

@@ -4,7 +4,7 @@ import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from tqdm import tqdm
 
@@ -14,21 +14,10 @@ from snippets.framework.errors import UsageError
 from snippets.framework.provenance import provenance
 from snippets.framework.resume import RunChoice, choose_run
 from snippets.framework.run_folder import RunFolder, new_folder
+from snippets.framework.run_report import Report
 from snippets.framework.training_options import TrainingOptions, options_to_continue, same_run, with_precision
 from snippets.stop_signals import StopSignals
 from snippets.training_loop import Task, Training
-
-
-class ReportedTask(Task, Protocol):
-    """A task that can also tell what it is and what became of it."""
-
-    facts: dict[str, Any]  # for config.json: "device", "precision", "compile" in words, and the system's own
-
-    def describe(self, config: dict[str, Any]) -> list[str]:
-        """Return the lines that a run begins with."""
-
-    def conclude(self, run: RunFolder) -> list[str]:
-        """Write curves.png and summary.json; return the lines that a run ends with."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +27,11 @@ class Program:
     system: str  # as the registry names it (examples/systems.py): of several programs, system/program
     read_command_line: Callable[[Sequence[str] | None], dict[str, Any]]
     resolve: Callable[[dict[str, Any]], TrainingOptions]  # typed options → all options
-    build: Callable[[TrainingOptions], ReportedTask]  # nothing is written yet
+    build: Callable[[TrainingOptions], Task]  # nothing is written yet
+    report: Report
     size_options: tuple[str, ...]  # what to lower when memory runs out
 
-    def prepare(self, typed: dict[str, Any]) -> ReportedTask:
+    def prepare(self, typed: dict[str, Any]) -> Task:
         """Return a task with the typed options, ready to learn; nothing is written. Raises UsageError."""
         return self.build(self.resolve(typed))
 
@@ -107,17 +97,17 @@ def open_run(program: Program, choice: RunChoice, options: TrainingOptions) -> T
     return Training(task, run, config, advice=f"try a lower --lr (it was {options.lr:g})")
 
 
-def run_to_end(training: Training, stop: StopSignals) -> int:
+def run_to_end(report: Report, training: Training, stop: StopSignals) -> int:
     """Train, then conclude or say how to go on. Return the exit code."""
     task, run, state = training.task, training.run, training.state
-    for line in task.describe(training.config):
+    for line in report.describe(task, training.config):
         run.say(line)
     run.say(f"run        {run.path}")
     if state.step:
         run.say(f"continuing after step {state.step:,} of {task.total_steps:,}")
     facts = {"device": str(state.device), "precision": task.precision.name}
     run.beat("running", step=state.step, total_steps=task.total_steps, **facts)
-    run.say(task.header)
+    run.say(report.HEADER)
     on_terminal = {"disable": None, "leave": False, "file": sys.stdout}  # elsewhere: no bar, only lines
     with tqdm(total=task.total_steps, initial=state.step, unit="step", **on_terminal) as bar:
         training.train(stop, bar)
@@ -127,7 +117,7 @@ def run_to_end(training: Training, stop: StopSignals) -> int:
         again = shlex.join(["python", sys.argv[0], "--resume", str(run.path)])
         run.say(f"stopped by {stop.received.name} after step {done}; to go on: {again}")
         return 128 + stop.received
-    last_lines = task.conclude(run)
+    last_lines = report.conclude(task, run)
     run.beat("finished", step=state.step, eta_s=0.0)
     for line in last_lines:
         run.say(line)
@@ -147,7 +137,7 @@ def run_program(program: Program, argv: Sequence[str] | None) -> int:
         with explained_failures(f"out of memory; lower {what_to_lower(program, options)}"):
             training = open_run(program, choice, options)
             with training.run:
-                return run_to_end(training, stop)
+                return run_to_end(program.report, training, stop)
 
 
 def what_to_lower(program: Program, options: TrainingOptions) -> str:

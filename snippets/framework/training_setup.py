@@ -1,12 +1,16 @@
 """What every training system decides before its first step: device, number format, number of steps."""
 
 import sys
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
 from torch import nn
+from torch.utils.data import Dataset, TensorDataset
 
 from snippets.compile_safely import Network, WarmUp, compile_or_eager
+from snippets.data_loading import EpochLoader
+from snippets.data_on_device import ResidentBatches
 from snippets.device import is_mps, pick_device
 from snippets.framework.training_options import TrainingOptions
 from snippets.precision import Precision, pick_precision
@@ -47,8 +51,31 @@ def plan_steps(options: TrainingOptions, samples: int) -> Steps:
     return Steps(samples_per_step, steps_per_epoch, total_steps)
 
 
-def compiled(module: nn.Module, warm_up: WarmUp, facts: dict[str, Any]) -> Network:
-    """Return the compiled network, or the network itself where that does not work; `facts` then say why."""
+def batch_source(
+    options: TrainingOptions,
+    device: torch.device,
+    columns: Sequence[torch.Tensor],
+    rows: Dataset | None = None,
+) -> ResidentBatches | EpochLoader:
+    """Return what gives the batches of an epoch on `device`, each as large as a step.
+
+    Without workers, `columns` (one entry per sample: images, labels) lie on the device as a whole. Workers
+    read `rows`, which are those of the columns if nothing else is given.
+    """
+    size = options.batch_size * options.accumulate
+    if not options.workers:
+        return ResidentBatches([column.to(device) for column in columns], size, options.seed)
+    rows = TensorDataset(*columns) if rows is None else rows
+    return EpochLoader(rows, size, options.seed, workers=options.workers, device=device)
+
+
+def compiled(options: TrainingOptions, module: nn.Module, warm_up: WarmUp, facts: dict[str, Any]) -> Network:
+    """Return the network that trains: compiled, if that is wanted and gives the same loss and gradients.
+
+    `warm_up(network)` returns the loss on a batch. `facts` then say whether it was compiled, and why not.
+    """
+    if not options.compile:
+        return module
     print("compiling and comparing with the uncompiled network: up to a minute", flush=True)
     network, facts["compile"] = compile_or_eager(module, warm_up)
     return network

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from snippets.accumulation import accumulate_gradients
+from snippets.accumulation import in_parts
 from snippets.compare_devices import compare_devices
 from snippets.compile_safely import compile_or_eager
 from snippets.data_on_device import count_wrong_copies, fits_on, may_copy_without_waiting, to_device
@@ -124,8 +124,8 @@ def test_the_work_arounds_use_what_the_device_has():
 def test_gradients_accumulate():
     model = nn.Linear(3, 1).to(MPS)
     data = torch.randn(7, 3, device=MPS)
-    scaler = torch.amp.GradScaler("mps", enabled=False)
-    accumulate_gradients(data.split(3), lambda part: model(part).mean()[None], scaler)
+    for (part,), share in in_parts([data], 3):
+        (share * model(part).mean()).backward()
     accumulated = model.weight.grad.clone()
     model.zero_grad()
     model(data).mean().backward()

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from snippets.accumulation import accumulate_gradients, in_groups, update
+from snippets.accumulation import in_groups, in_parts, optimizer_step
 from snippets.accumulation_mistakes import update_at_the_wrong_moment
 from snippets.checkpoints import TrainingState
 
@@ -28,14 +28,6 @@ def make_batch(samples=SAMPLES, dtype=torch.float64):
     return torch.randn(samples, 5, dtype=dtype), torch.randint(3, (samples,))
 
 
-def split(batch, sizes):
-    return list(zip(*(tensor.split(sizes) for tensor in batch), strict=True))
-
-
-def samples_in(part):
-    return len(part[0])
-
-
 def measure_with(model):
     """Return the measure of a part: mean loss and share of right answers."""
 
@@ -52,10 +44,19 @@ def gradients(model):
     return [parameter.grad.clone() for parameter in model.parameters()]
 
 
+def accumulate(measure, batch, sizes, scaler=NO_SCALER):
+    """Do what the training steps of the examples do, up to the optimizer's step."""
+    total = 0.0
+    for part, share in in_parts(batch, sizes):
+        measures = share * measure(part)
+        scaler.scale(measures[0]).backward()
+        total += measures.detach()
+    return total
+
+
 def gradients_of_parts(model, batch, sizes, scaler=NO_SCALER):
     model.zero_grad()
-    measures = accumulate_gradients(split(batch, sizes), measure_with(model), scaler, samples_in)
-    return measures, gradients(model)
+    return accumulate(measure_with(model), batch, sizes, scaler), gradients(model)
 
 
 def gradients_at_once(model, batch):
@@ -85,15 +86,6 @@ def test_parts_give_the_gradient_of_the_whole(sizes, dtype, tolerance):
         torch.testing.assert_close(part, reference, rtol=0, atol=tolerance)
 
 
-def test_the_mean_of_the_parts_is_not_the_mean_of_the_samples():
-    """Without weights by samples, the two samples of the last part count 2.5 times as much as the others."""
-    model, batch = make_model(), make_batch()
-    _, whole = gradients_at_once(model, batch)
-    parts = [gradients_at_once(model, part)[1] for part in split(batch, [5, 5, 2])]
-    means = [torch.stack(list(same)).mean(0) for same in zip(*parts, strict=True)]
-    assert max((mean - reference).abs().max() for mean, reference in zip(means, whole, strict=True)) > 0.01
-
-
 def test_one_part_is_ordinary_training_to_the_last_bit():
     model, batch = make_model(dtype=torch.float32), make_batch(dtype=torch.float32)
     _, whole = gradients_at_once(model, batch)
@@ -102,24 +94,15 @@ def test_one_part_is_ordinary_training_to_the_last_bit():
 
 
 def test_a_mean_over_tokens_is_weighted_by_tokens():
-    """Sequences of different length: what counts is what the mean was taken over."""
-    torch.manual_seed(6)
-    model = make_model()
-    rows = [
-        (torch.randn(length, 5, dtype=torch.float64), torch.randint(3, (length,))) for length in (9, 2, 5)
-    ]
-    whole = tuple(torch.cat(tensors) for tensors in zip(*rows, strict=True))
-    _, expected = gradients_at_once(model, whole)
-    model.zero_grad()
-    accumulate_gradients(rows, measure_with(model), NO_SCALER, count=lambda row: row[1].numel())
-    for part, reference in zip(gradients(model), expected, strict=True):
+    """Sequences of 9, 2 and 5 tokens: what counts is what the mean was taken over, tokens or sequences."""
+    model, batch = make_model(), make_batch(16)
+    _, expected = gradients_at_once(model, batch)
+    _, by_tokens = gradients_of_parts(model, batch, [9, 2, 5])
+    for part, reference in zip(by_tokens, expected, strict=True):
         torch.testing.assert_close(part, reference, rtol=0, atol=1e-14)
-    model.zero_grad()
-    accumulate_gradients(rows, measure_with(model), NO_SCALER, count=lambda row: 1)  # by sequences
-    differences = [
-        (part - reference).abs().max() for part, reference in zip(gradients(model), expected, strict=True)
-    ]
-    assert max(differences) > 0.01
+    parts = [gradients_at_once(model, part)[1] for part, _ in in_parts(batch, [9, 2, 5])]
+    by_sequences = [torch.stack(list(same)).mean(0) for same in zip(*parts, strict=True)]
+    assert max((a - b).abs().max() for a, b in zip(by_sequences, expected, strict=True)) > 0.01
 
 
 def test_activations_of_only_one_part_are_alive():
@@ -132,7 +115,7 @@ def test_activations_of_only_one_part_are_alive():
         earlier.append(weakref.ref(scores))
         return F.cross_entropy(scores, part[1]).unsqueeze(0)
 
-    accumulate_gradients(split(batch, [4, 4, 4]), measure, NO_SCALER, samples_in)
+    accumulate(measure, batch, 4)
     assert len(earlier) == 3
 
 
@@ -182,11 +165,10 @@ def test_a_loss_that_compares_samples_with_each_other_is_another_loss():
     inputs = torch.randn(SAMPLES, 5, dtype=torch.float64)
 
     def measure(part):
-        similarities = embed(part) @ part[:, :4].T
-        return F.cross_entropy(similarities, torch.arange(len(part))).unsqueeze(0)
+        similarities = embed(part[0]) @ part[0][:, :4].T
+        return F.cross_entropy(similarities, torch.arange(len(part[0]))).unsqueeze(0)
 
-    whole = accumulate_gradients([inputs], measure, NO_SCALER)
-    parts = accumulate_gradients(inputs.split(6), measure, NO_SCALER)
+    whole, parts = (accumulate(measure, [inputs], size) for size in (SAMPLES, 6))
     assert parts.item() < whole.item() - 0.3
 
 
@@ -199,9 +181,8 @@ def test_training_with_parts_follows_training_with_the_whole(make):
     batches = [make_batch(samples) for samples in (12, 12, 8)]
     for state, size in zip(states, (12, 4), strict=True):
         for batch in batches:
-            parts = split(batch, size)
-            accumulate_gradients(parts, measure_with(state.model), state.scaler, samples_in)
-            update(state)
+            accumulate(measure_with(state.model), batch, size, state.scaler)
+            optimizer_step(state)
     assert states[0].step == states[1].step == 3
     assert states[0].schedulers[0].get_last_lr() == states[1].schedulers[0].get_last_lr() == [0.1 / 8]
     for first, second in zip(*(state.model.parameters() for state in states), strict=True):
@@ -216,7 +197,7 @@ def test_the_gradient_is_clipped_as_a_whole():
     norm = torch.cat([gradient.flatten() for gradient in whole]).norm().item()
     assert norm > 0.1
     gradients_of_parts(model, batch, [4, 4, 4])
-    update(state, max_norm=0.1)
+    optimizer_step(state, max_norm=0.1)
     moved = torch.cat([(a - b).flatten() for a, b in zip(before, model.parameters(), strict=True)])
     assert moved.norm().item() == pytest.approx(0.1, rel=1e-4)  # PyTorch adds 1e-6 to the norm
     assert all(parameter.grad is None for parameter in model.parameters())
@@ -226,7 +207,7 @@ def test_a_gradient_below_the_limit_is_not_clipped():
     first, second = make_model(), make_model()
     for model, limit in ((first, None), (second, 1e6)):
         gradients_of_parts(model, make_batch(), [6, 6])
-        update(make_state(model), max_norm=limit)
+        optimizer_step(make_state(model), max_norm=limit)
     assert all(map(torch.equal, first.parameters(), second.parameters()))
 
 
@@ -235,7 +216,7 @@ def test_scaling_the_loss_changes_nothing_when_nothing_overflows():
     scaler = torch.amp.GradScaler("cpu", init_scale=2.0**10)
     for model, used in ((plain, NO_SCALER), (scaled, scaler)):
         gradients_of_parts(model, make_batch(dtype=torch.float32), [6, 6], used)
-        update(make_state(model, scaler=used), max_norm=0.05)
+        optimizer_step(make_state(model, scaler=used), max_norm=0.05)
     for first, second in zip(plain.parameters(), scaled.parameters(), strict=True):
         torch.testing.assert_close(first, second, rtol=1e-6, atol=1e-7)
 
@@ -248,7 +229,7 @@ def test_an_overflow_in_one_part_leaves_weights_and_learning_rate_alone():
     inputs, labels = make_batch(dtype=torch.float32)
     inputs[0] = torch.inf  # in the first of two parts
     gradients_of_parts(model, (inputs, labels), [6, 6], scaler)
-    update(state)
+    optimizer_step(state)
     assert all(map(torch.equal, before, model.parameters()))
     assert state.schedulers[0].get_last_lr() == [0.1]
     assert scaler.get_scale() == 2.0**9

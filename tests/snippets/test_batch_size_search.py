@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from snippets import timing
-from snippets.accumulation import update
+from snippets.accumulation import optimizer_step
 from snippets.batch_size_search import find_limit, largest_batch_size, samples_per_second
 from snippets.checkpoints import TrainingState
 from snippets.framework.errors import RunError, UsageError
@@ -48,7 +48,7 @@ def make_state(device=CPU):
 
 def train_once(state, size):
     state.model(torch.randn(size, 5)).square().mean().backward()
-    update(state)
+    optimizer_step(state)
 
 
 def limited_step(state, limit, fail=OUT_OF_MEMORY["MPS"], tried=None):
@@ -61,7 +61,7 @@ def limited_step(state, limit, fail=OUT_OF_MEMORY["MPS"], tried=None):
         loss.backward()
         if size > limit:
             fail()
-        update(state)
+        optimizer_step(state)
 
     return step
 
@@ -199,7 +199,7 @@ def test_memory_that_really_runs_out():
     program = """
         import resource
         import torch
-        from snippets.accumulation import update
+        from snippets.accumulation import optimizer_step
         from snippets.batch_size_search import largest_batch_size
         from snippets.checkpoints import TrainingState
 
@@ -209,7 +209,7 @@ def test_memory_that_really_runs_out():
         def step(size):
             inputs = torch.ones(size, 500_000, 1)
             (model(inputs) * 2).exp().mean().backward()
-            update(state)
+            optimizer_step(state)
 
         step(1)
         pages = int(open("/proc/self/statm").read().split()[0])

@@ -14,15 +14,15 @@ from snippets.framework.errors import RunError
 from snippets.framework.run_folder import RunFolder, read_json, read_metrics
 from snippets.precision import pick_precision
 from snippets.stop_signals import StopSignals
-from snippets.training_loop import EpochResult, Training
+from snippets.training_loop import EpochResult, Task, Training
 
 CPU = torch.device("cpu")
 
 
-class Line:
+class Line(Task):
     """Learns a slope. Every batch is its number, and every step notes which one it saw."""
 
-    steps_per_epoch, samples_per_step, total_steps, header = 4, 8, 12, "epoch"
+    steps_per_epoch, samples_per_step, total_steps = 4, 8, 12
 
     def __init__(self, scores=(1.0, 3.0, 2.0)):
         model = torch.nn.Linear(1, 1)
@@ -144,6 +144,42 @@ def test_evaluation_counts_for_the_run_and_not_for_the_speed_of_training(tmp_pat
     assert speeds == [4.0] * 3
     assert [line["samples_per_s"] for line in lines] == [4.0] * len(lines) and len(lines) >= 3
     assert training.state.progress["seconds"] == 12 * 2 + 3 * 100
+
+
+class Miner(Line):
+    """Before an epoch, takes 100 s to find out what depends on the weights at that time."""
+
+    def __init__(self, clock):
+        super().__init__()
+        self.clock, self.epochs = clock, []
+        self.during = lambda: clock.__setitem__(0, clock[0] + 2)
+
+    def begin_epoch(self, epoch, folder):
+        self.epochs.append(epoch)
+        file = folder / f"mined-{epoch}.txt"
+        if not file.exists():
+            self.clock[0] += 100
+            file.write_text(str(self.state.model.bias.item()))
+
+
+def test_work_before_an_epoch_is_found_again_and_is_no_training_time(tmp_path, clock):
+    first = Miner(clock)
+    slow = first.during
+    first.during = lambda: (slow(), first.state.step == 6 and signal.raise_signal(signal.SIGTERM))
+    train(first, tmp_path / "run")
+    second = Miner(clock)
+    second.state.restore(load_checkpoint(tmp_path / "run" / "checkpoints" / "last.pt"))
+    training = train(second, tmp_path / "run")
+    assert (first.epochs, second.epochs) == ([0, 1], [1, 2])
+    mined = [(tmp_path / "run" / f"mined-{epoch}.txt").read_text() for epoch in range(3)]
+    assert mined[1:] == ["4.0", "8.0"]  # the weights at the end of the epoch before, also after a resume
+    assert training.state.progress["seconds"] == 12 * 2 + 3 * 100
+    speeds = {line["samples_per_s"] for line in read_metrics(tmp_path / "run" / "metrics.jsonl")}
+    assert speeds == {4.0}
+    complete = Miner(clock)
+    complete.state.restore(load_checkpoint(tmp_path / "run" / "checkpoints" / "last.pt"))
+    train(complete, tmp_path / "run")
+    assert complete.epochs == []
 
 
 def test_slow_steps_are_looked_at_by_the_clock(tmp_path, clock):

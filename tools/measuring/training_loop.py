@@ -73,7 +73,7 @@ def bare_epoch(task: Any, epoch: int) -> None:
     """Train for one epoch as a tutorial would, reading nothing from the device."""
     (optimizer,), (scheduler,) = task.state.optimizers, task.state.schedulers
     for batch in task.batches(epoch, 0):
-        loss = task.loss(task.network, batch)
+        loss, _ = task.loss(task.network, batch)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         if task.max_norm is not None:

@@ -1,0 +1,44 @@
+"""The first import of a program: its own modules and no others, and errors of the start in one line.
+
+Only the standard library, so that it works where everything else is missing.
+"""
+
+import signal
+import sys
+from pathlib import Path
+from types import TracebackType
+
+HOME = Path(__file__).resolve().parents[2]
+PACKAGES = {"sklearn": "scikit-learn", "talib": "TA-Lib"}  # whose module has another name
+
+
+def prepare(program: str) -> None:
+    """Refuse to run `program` (its __file__) with the modules of another copy; explain a failing import.
+
+    A copied folder would otherwise train with the original's code, which is found where it is installed.
+    """
+    sys.excepthook = explain
+    if HOME not in Path(program).resolve().parents:
+        print(
+            f"error: {program} would run the modules in {HOME}; copy examples/ and snippets/ along with it, "
+            "or change the original",
+            file=sys.stderr,
+        )
+        sys.exit(2)
+
+
+def explain(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Print an uncaught error: a missing package and Ctrl-C in one line, everything else as usual."""
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        package = PACKAGES.get(error.name, error.name).partition(".")[0]
+        print(
+            f"error: this Python has no module {error.name!r}; enter the environment that has it "
+            f"(source .venv/bin/activate), or install it: {sys.executable} -m pip install {package} "
+            f"(uv: uv pip install {package})",
+            file=sys.stderr,
+        )
+        raise SystemExit(2)
+    if isinstance(error, KeyboardInterrupt):
+        print("interrupted", file=sys.stderr)
+        raise SystemExit(128 + signal.SIGINT)
+    sys.__excepthook__(kind, error, trace)

@@ -1,0 +1,86 @@
+"""Programs run their own modules, from any folder and any environment, and say what is missing."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+PROGRAMS = sorted(
+    str(path.relative_to(ROOT))
+    for path in (ROOT / "examples").rglob("*.py")
+    if "startup.prepare(" in path.read_text(encoding="utf-8")
+)
+
+pytestmark = pytest.mark.program
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    """Return a folder with copies of examples/ and snippets/ and nothing else."""
+    clone = tmp_path_factory.mktemp("elsewhere") / "clone"
+    for folder in ("examples", "snippets"):
+        shutil.copytree(ROOT / folder, clone / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    return clone
+
+
+def run(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, *words], cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def test_every_program_is_prepared():
+    """Those without it need nothing of ours, or are started by one that has it."""
+    assert len(PROGRAMS) >= 10
+    for path in (ROOT / "examples").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if '__name__ == "__main__"' in text and str(path.relative_to(ROOT)) not in PROGRAMS:
+            ours = "from snippets" in text or "from examples" in text
+            assert not ours or path.name == "child.py", path
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_without_packages_a_line_names_the_first_one_and_how_to_get_it(clone, tmp_path, program):
+    """In a Python without site-packages, which is what a user has who did not enter an environment."""
+    done = run("-I", "-S", clone / program, "--help", cwd=tmp_path)
+    assert done.returncode in (0, 2)
+    if done.returncode == 2:
+        (line,) = done.stderr.splitlines()
+        name = line.split("'")[1]
+        assert line == (
+            f"error: this Python has no module '{name}'; enter the environment that has it "
+            f"(source .venv/bin/activate), or install it: {sys.executable} -m pip install {name} "
+            f"(uv: uv pip install {name})"
+        )
+        assert name in ("torch", "tqdm", "numpy", "matplotlib")
+    else:  # it needs no package
+        assert "usage" in done.stdout
+
+
+def test_a_clone_runs_its_own_modules_although_others_are_installed(clone, tmp_path):
+    other = tmp_path / "other"
+    shutil.copytree(clone, other)
+    report = other / "examples/cifar_optimizers/report.py"
+    report.write_text(report.read_text().replace("network    ResNet-18", "network    ResNet-of-this-clone"))
+    options = ["--max-steps", "1", "--width", "2", "--device", "cpu", "--out", "run"]
+    done = run(other / "examples/cifar_optimizers/train.py", *options, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "ResNet-of-this-clone" in done.stdout
+
+
+def test_a_copied_folder_does_not_train_with_the_originals_modules(tmp_path):
+    copied = tmp_path / "mine"
+    shutil.copytree(ROOT / "examples/cifar_optimizers", copied)
+    done = run(copied / "train.py", "--max-steps", "1", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"error: {copied / 'train.py'} would run the modules in {ROOT}; "
+        "copy examples/ and snippets/ along with it, or change the original\n"
+    )
+    done = run("-I", "-S", copied / "train.py", cwd=tmp_path)  # nothing is installed there
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"error: {copied / 'train.py'} needs examples/ and snippets/, as in the handbook; copy both\n"
+    )
+    assert not (tmp_path / "runs").exists()
