@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 import numpy
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
@@ -16,8 +16,10 @@ from examples.indicator_transformer.evaluation_table import LOSSES
 from snippets.framework.run_curves import HELD_OUT, LIMIT, TRAINING
 
 KNOWN = "#c4c4c4"  # bars of what is known without the network
-NEVER = 0.95  # grey of a cell that says 0 %
-COLOURS = {"with the move": TRAINING, "back to the middle": HELD_OUT}
+COLOURS = {"with the move": "#17607a", "back to the middle": "#8f430f"}
+NEVER = "#f2f2f2"  # a cell that says 0 %
+PAPER, INK, LIGHT = "#ffffff", "#1a1a1a", "#fafafa"
+DARK = 0.8  # share from which a cell needs light letters
 MOST = 40  # with more indicators, families are shown: lines must stay readable
 ROW, CHART = 0.19, 4.6  # inches: a line of that chart, and the least height of all lines
 
@@ -104,9 +106,7 @@ def draw_calibration(scatter: Axes, deviation: Axes, counts: Axes, calibration: 
     line = numpy.linspace(0, 1, 101)
     aim = aimed_at(line, calibration["sparsity"])
     style = {"color": HELD_OUT, "marker": "o", "markersize": 4, "linestyle": "none", "capsize": 2}
-    scatter.plot(
-        [0, 1], [0, 1], color=LIMIT, linestyle=":", linewidth=1, label="useful as often as predicted"
-    )
+    scatter.plot([0, 1], [0, 1], color=LIMIT, linestyle=":", linewidth=1, label="as often as predicted")
     scatter.plot(line, aim, color=TRAINING, linewidth=1.2, label="what the loss aims at")
     scatter.errorbar(predicted, observed, errors, **style, label="held out, ± standard error")
     scatter.set(xlim=(0, 1), ylim=(-0.02, 1.02), ylabel="mean usefulness")
@@ -122,6 +122,7 @@ def draw_calibration(scatter: Axes, deviation: Axes, counts: Axes, calibration: 
         [part["low"] for part in bins], [part["count"] for part in bins], edges, align="edge", color=KNOWN
     )
     counts.set(yscale="log", ylim=(1, None), ylabel="count", xlabel="predicted probability of usefulness")
+    counts.yaxis.set_major_formatter("{x:g}")
     tidy(counts)
     for axes in (scatter, deviation):
         axes.grid(alpha=0.25)
@@ -130,19 +131,21 @@ def draw_calibration(scatter: Axes, deviation: Axes, counts: Axes, calibration: 
 def draw_selection(axes: Axes, rows: list[dict[str, Any]], regimes: list[dict[str, Any]]) -> None:
     """Draw how often indicators, or families, are selected in each market: fuller colour, more often."""
     shares = numpy.array([row["selected"] for row in rows], float)  # None becomes NaN
-    colours = numpy.array([to_rgb(COLOURS[row["calls"]]) for row in rows])[:, None]
-    cells = NEVER + shares[:, :, None] * (colours - NEVER)
-    axes.imshow(numpy.nan_to_num(cells, nan=1.0), aspect="auto")  # white: no such sample
+    cells = numpy.array([[to_rgba(COLOURS[row["calls"]])] * len(regimes) for row in rows])
+    cells[:, :, 3] = shares
+    cells[numpy.isnan(shares)] = to_rgba(PAPER)  # no such sample
+    axes.pcolormesh(*(numpy.arange(count + 1) - 0.5 for count in shares.T.shape), cells)
+    axes.set_facecolor(NEVER)
     names = [regime["name"].replace(", ", ",\n") + f"\nn = {regime['samples']:,}" for regime in regimes]
     axes.set_xticks(range(len(regimes)), names)
     axes.xaxis.tick_top()
     axes.set_yticks(range(len(rows)), [row["name"] for row in rows])
     write_shares(axes, shares)
     for _, last, _ in groups(rows, "family"):
-        axes.axhline(last + 0.5, color="white", linewidth=1.2)
+        axes.axhline(last + 0.5, color=PAPER, linewidth=1.2)
     for middle, last, calls in groups(rows, "calls"):
-        axes.axhline(last + 0.5, color="white", linewidth=5)
-        style = {"color": COLOURS[calls], "fontsize": 9, "rotation": 270, "va": "center"}
+        axes.axhline(last + 0.5, color=PAPER, linewidth=5)
+        style = {"fontsize": 9, "rotation": 270, "rotation_mode": "anchor", "ha": "center", "va": "bottom"}
         axes.text(len(regimes) - 0.4, middle, f"call {calls}", **style)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     tidy(axes, "Selected, share of samples")
@@ -163,6 +166,5 @@ def write_shares(axes: Axes, shares: numpy.ndarray) -> None:
     """Write the percentages into the cells, readable on either shade."""
     for (row, column), share in numpy.ndenumerate(shares):
         text = "–" if numpy.isnan(share) else f"{share:.0%}"
-        axes.text(
-            column, row, text, ha="center", va="center", fontsize=7, color="white" if share > 0.6 else "black"
-        )
+        ink = LIGHT if share > DARK else INK
+        axes.text(column, row, text, ha="center", va="center", fontsize=7, color=ink)

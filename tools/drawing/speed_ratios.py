@@ -8,44 +8,28 @@ writes docs/assets/images/mlx-ratios-*.svg. One dot is one machine.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 
 import yaml
+from matplotlib.figure import Figure
 
-from tools.drawing.svg_chart import (
-    COLOURS,
-    ROOT,
-    WIDTH,
-    Axis,
-    Panel,
-    dot,
-    in_all_forms,
-    label,
-    picture,
-    stroke,
-    write_pictures,
-)
+from snippets.framework.run_curves import HELD_OUT, LIMIT, TRAINING
+from tools.drawing import page_pictures
 
-DATA = ROOT / "docs/data/published_speeds.yaml"
+DATA = page_pictures.ROOT / "docs/data/published_speeds.yaml"
 TABLE = "speeds-mlx-microbenchmarks"
-
-LEFT, RIGHT = 132, WIDTH - 18
-TOP, ROW = 54, 34
-LARGEST = 4  # times as fast, at either end of the axis
+HEIGHT = 272
+RATIOS = {1 / 4: "4×", 1 / 2: "2×", 1: "equal", 2: "2×", 4: "4×"}  # of the times PyTorch / MLX
 EQUAL = 0.97  # the quicker of two times counts as clearly quicker below this part of the other
-
-WORDS = {
-    "en": {"mlx": "MLX faster →", "torch": "← PyTorch faster", "times": "{0}×", "same": "equal"},
-    "zh": {"mlx": "MLX 更快 →", "torch": "← PyTorch 更快", "times": "{0} 倍", "same": "相同"},
-}
 NAMES = {
-    "MatMul": {"en": "matrix product", "zh": "矩阵乘法"},
-    "Linear": {"en": "linear layer", "zh": "线性层"},
-    "LayerNorm": {"en": "layer norm", "zh": "层归一化"},
-    "SDPA": {"en": "attention", "zh": "注意力"},
-    "Softmax": {"en": "softmax", "zh": "softmax"},
-    "Conv2d": {"en": "convolution", "zh": "卷积"},
+    "MatMul": ("matrix product", "矩阵乘法"),
+    "Linear": ("linear layer", "线性层"),
+    "LayerNorm": ("layer norm", "层归一化"),
+    "SDPA": ("attention", "注意力"),
+    "Softmax": ("softmax", "softmax"),
+    "Conv2d": ("convolution", "卷积"),
 }
+CHINESE = {"MLX faster →": "MLX 更快 →", "← PyTorch faster": "← PyTorch 更快"}
+CHINESE |= {"2×": "2 倍", "4×": "4 倍", "equal": "相同"} | dict(NAMES.values())
 
 
 def pairs() -> dict[str, list[tuple[float, float]]]:
@@ -58,58 +42,40 @@ def pairs() -> dict[str, list[tuple[float, float]]]:
     }
 
 
-def plot_area(rows: int, colours: dict[str, str]) -> Panel:
-    """Return where ratios PyTorch / MLX of times stand: 1 in the middle; y is the row from the top."""
-    ratios = Axis(1 / LARGEST, LARGEST, (1 / LARGEST, 1 / 2, 1, 2, LARGEST), logarithmic=True)
-    return Panel(ratios, Axis(rows, 0), TOP, ROW * rows, colours, LEFT, RIGHT)
+def colour(mlx: float, torch: float) -> str:
+    """Return the colour of the side that was clearly faster, or grey."""
+    clear = min(mlx, torch) < EQUAL * max(mlx, torch)
+    return (TRAINING if mlx < torch else HELD_OUT) if clear else LIMIT
 
 
-def draw(language: str, scheme: str) -> str:
-    """Return one picture as SVG."""
-    found, colours, words = pairs(), COLOURS[scheme], WORDS[language]
-    panel = plot_area(len(found), colours)
-    middle, _ = panel.place(1, 0)
-    parts = [
-        label(middle - 12, 15, words["torch"], colours["orange"], "end"),
-        label(middle + 12, 15, words["mlx"], colours["blue"]),
-        *grid(panel, words),
-    ]
-    for row, (name, times) in enumerate(found.items()):
-        _, y = panel.place(1, row + 0.5)
-        parts.append(label(LEFT - 14, y + 5, NAMES[name][language], colours["text"], "end"))
-        parts += dots(panel, row + 0.5, times)
-    return picture(panel.bottom + 12, parts)
-
-
-def grid(panel: Panel, words: dict[str, str]) -> Iterator[str]:
-    """Yield a line for each factor, and the factor above it."""
-    for ratio in panel.x.ticks:
-        text = words["same"] if ratio == 1 else words["times"].format(f"{max(ratio, 1 / ratio):g}")
-        yield panel.line(
-            [(ratio, panel.y.low), (ratio, panel.y.high)],
-            stroke(panel.colours["text" if ratio == 1 else "grid"], 1),
-        )
-        yield label(panel.place(ratio, 0)[0], TOP - 10, text, panel.colours["text"], "middle")
-
-
-def dots(panel: Panel, row: float, times: list[tuple[float, float]]) -> Iterator[str]:
-    """Yield a dot for each machine, in the colour of the side that was clearly faster."""
-    for mlx, torch in times:
-        clear = min(mlx, torch) < EQUAL * max(mlx, torch)
-        colour = ("blue" if mlx < torch else "orange") if clear else "text"
-        yield dot(*panel.place(torch / mlx, row), panel.colours[colour], radius=4.5, opacity=".7")
+def draw(figure: Figure) -> None:
+    """Draw a row for each operation, and where the ratios are; 1 stands in the middle."""
+    found = pairs()
+    axes = figure.add_axes((0.35, 0.03, 0.6, 0.76))
+    for row, times in enumerate(found.values()):
+        colours = [colour(*pair) for pair in times]
+        axes.scatter([torch / mlx for mlx, torch in times], [row] * len(times), 64, colours, alpha=0.7)
+    axes.set(xscale="log", xlim=(min(RATIOS), max(RATIOS)), ylim=(len(found) - 0.5, -0.5))
+    axes.set_xticks(list(RATIOS), list(RATIOS.values()), minor=False)
+    axes.set_xticks([], minor=True)
+    axes.set_yticks(range(len(found)), [NAMES[name][0] for name in found])
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.grid(axis="x", alpha=0.5)
+    axes.axvline(1, color=LIMIT, linewidth=1)
+    axes.spines[:].set_visible(False)
+    for words, ha, side, shown in (
+        ("← PyTorch faster", "right", 0.88, HELD_OUT),
+        ("MLX faster →", "left", 1.14, TRAINING),
+    ):
+        axes.text(side, -1.6, words, ha=ha, color=shown)
 
 
 def pictures() -> dict[str, str]:
     """Return all pictures by file name."""
-    return in_all_forms("mlx-ratios", draw)
-
-
-def main() -> int:
-    """Write the pictures."""
-    write_pictures(pictures())
-    return 0
+    return page_pictures.pictures("mlx-ratios", HEIGHT, draw, CHINESE)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    page_pictures.write_pictures(pictures())
+    sys.exit(0)

@@ -14,8 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.drawing.evaluation import DATA, pictures
-from tools.drawing.svg_chart import ROOT, write_pictures
+from tools.drawing.evaluation import DATA, evaluation_pictures
+from tools.drawing.page_pictures import ROOT, write_pictures
 from tools.working_copy import environment, working_copy
 
 FOLDER = "examples/indicator_transformer"
@@ -41,7 +41,7 @@ def main() -> int:
     evaluation = {"trained_by": shlex.join(TRAIN), **measure(ROOT, TRAIN)}
     text = json.dumps(evaluation, indent=1, ensure_ascii=False, allow_nan=False)
     DATA.write_text(text + "\n", encoding="utf-8")
-    write_pictures(pictures(evaluation))
+    write_pictures(evaluation_pictures(evaluation))
     return 0
 
 
