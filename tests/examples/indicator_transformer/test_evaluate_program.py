@@ -330,6 +330,6 @@ def test_the_picture_shows_what_the_numbers_say(run_folder, call, monkeypatch, t
     assert [text.get_text() for text in cells.get_yticklabels()] == [
         row["name"] for row in found["indicators"]
     ]
-    assert cells.images[0].get_array().shape == (24, 4, 3)
+    assert cells.collections[0].get_array().shape == (24, 4, 4)
     written = [text.get_text() for text in cells.texts[:96]]
     assert written == [f"{share:.0%}" for row in found["indicators"] for share in row["selected"]]
