@@ -1,0 +1,111 @@
+"""Recipes run as pasted: alone, with PyTorch and nothing else, and print what the pages show."""
+
+import ast
+import codeop
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from snippets import device as ours
+from tests.recipe_runs import RECIPES, ROOT, differences, run_recipe
+from tools.checks.sections import parse_sections
+
+LINES, COLUMNS = range(5, 16), 88
+needs_a_compiler = pytest.mark.skipif(
+    not any(shutil.which(name) for name in ("c++", "g++", "clang++")),
+    reason="the compiler of torch.compile for the CPU needs a C++ compiler, and there is none",
+)
+STARTS_PROGRAMS = {"compile": [pytest.mark.program, needs_a_compiler]}
+
+
+def recipe(path: Path, root: Path = ROOT) -> str:
+    """Return the text that readers paste."""
+    (section,), defects = parse_sections(path, root)
+    assert section.name == "recipe"
+    assert not defects
+    return section.text
+
+
+def shape_defects(text: str) -> list[str]:
+    """Return what keeps a text from being a recipe."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    defects = [] if len(lines) in LINES else [f"{len(lines)} lines"]
+    defects += [f"too wide: {line}" for line in lines if len(line) > COLUMNS]
+    defects += [
+        f"imports {name}"
+        for name in sorted(imported(ast.parse(text)))
+        if name != "torch" and name not in sys.stdlib_module_names
+    ]
+    return defects + ([] if can_be_typed(text) else ["cannot be pasted into the interpreter"])
+
+
+def imported(tree: ast.AST) -> set[str]:
+    """Return the packages that a program imports."""
+    names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "." for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return {name.partition(".")[0] for name in names}
+
+
+def can_be_typed(text: str) -> bool:
+    """Whether the interpreter takes a text line by line. It ends a block at an empty line, nowhere else."""
+    entered: list[str] = []
+    for line in [*text.splitlines(), ""]:
+        entered.append(line)
+        try:
+            if codeop.compile_command("\n".join(entered)) is not None:
+                entered.clear()
+        except SyntaxError:
+            return False
+    return not entered
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=STARTS_PROGRAMS.get(name, [])) for name in RECIPES]
+)
+def test_recipe_runs_alone_and_prints_what_is_recorded(name, tmp_path):
+    printed, _ = run_recipe(RECIPES[name], tmp_path)
+    assert not differences(name, printed), printed
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_recipe_is_short_and_needs_pytorch_alone(name):
+    assert shape_defects(recipe(RECIPES[name])) == []
+
+
+GOOD = "import torch\n\nfor x in range(2):\n    print(x)\n\nprint(torch)\nprint(1)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "defect"),
+    [
+        (GOOD, None),
+        ("import torch\n", "1 lines"),
+        (GOOD * 3 + "print(1)\n", "16 lines"),
+        (GOOD + f"print({'1' * 90})\n", "too wide: print("),
+        (GOOD + "import numpy\n", "imports numpy"),
+        (GOOD + "from snippets.device import is_mps\n", "imports snippets"),
+        (GOOD + "from . import device\n", "imports "),
+        (GOOD.replace("(x)\n\n", "(x)\n"), "cannot be pasted"),
+        (GOOD.replace("(x)", "(x)\n\n    print(x)"), "cannot be pasted"),
+    ],
+)
+def test_shape_is_checked(text, defect):
+    found = shape_defects(text)
+    assert found == [] if defect is None else len(found) == 1 and found[0].startswith(defect)
+
+
+def test_a_recipe_that_needs_this_project_fails(tmp_path):
+    path = tmp_path / "recipe.py"
+    path.write_text("from snippets.device import is_mps\n", encoding="utf-8")
+    with pytest.raises(ModuleNotFoundError):
+        run_recipe(path, tmp_path)
+    assert sys.modules["snippets.device"] is ours  # it was away for the recipe only
+
+
+def test_other_output_is_noticed():
+    assert differences("device", "device: cuda\ncomputed on: cuda\n") == []
+    assert differences("device", "device: cuda\n") != []
+    assert differences("device", "device: gpu\ncomputed on: gpu\n") != []
+    assert differences("profiling", "own ms  calls  name\n") == []
