@@ -3,11 +3,12 @@
 Every other child is killed from outside after a random time. The rest kill themselves while they write: half
 way through a checkpoint, before or after a flush or a rename. A run that ends is put aside.
 
-`kill_runs.py SYSTEM KILLS ENDS OPTION…` prints how many kills there were, how many while writing, and how
+`kill_runs.py PROGRAM KILLS ENDS OPTION…` prints how many kills there were, how many while writing, and how
 many ends.
 """
 
 import importlib
+import io
 import os
 import random
 import signal
@@ -18,6 +19,7 @@ from pathlib import Path
 import torch
 import torch._dynamo  # the first optimizer step would import it, which takes seconds in each child
 
+from examples.systems import modules
 from snippets import training_loop
 from snippets.checkpoints import load_newest
 from snippets.framework.errors import exit_with_one_line
@@ -29,25 +31,6 @@ PATIENCE = 600.0  # seconds for a run that nobody kills
 def die():
     """End this process as a power failure would."""
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-class HalfWriter:
-    """A file that takes up to `length` bytes; then the process dies."""
-
-    def __init__(self, file, length):
-        self.file, self.left = file, length
-
-    def write(self, part):
-        if len(part) > self.left:
-            self.file.write(part[: self.left])
-            self.file.flush()
-            die()
-        self.left -= len(part)
-        return self.file.write(part)
-
-    def flush(self):  # torch.save calls it when it has written everything
-        self.file.flush()
-        die()
 
 
 def die_at_call(owner, name, count, before):
@@ -66,13 +49,19 @@ def die_at_call(owner, name, count, before):
     setattr(owner, name, replacement)
 
 
-def die_in_write(count, length):
-    """Die when `length` bytes of the given checkpoint are written."""
+def die_in_write(count, share):
+    """Die when a share of the given checkpoint is written."""
     save, left = torch.save, [count]
 
     def replacement(content, file):
         left[0] -= 1
-        save(content, HalfWriter(file, length) if left[0] == 0 else file)
+        if left[0] == 0:
+            whole = io.BytesIO()
+            save(content, whole)
+            file.write(whole.getvalue()[: round(share * whole.tell())])
+            file.flush()
+            die()
+        save(content, file)
 
     torch.save = replacement
 
@@ -81,7 +70,7 @@ def arrange_death(chance):
     """Choose the write in which this process will die. The first three are config, metrics and heartbeat."""
     kind, count = chance.choice(["write", "flush", "rename"]), chance.randrange(1, 12)
     if kind == "write":
-        die_in_write(1 + count // 3, chance.randrange(440_000))
+        die_in_write(1 + count // 3, chance.random())
     else:
         owner, name = (os, "fsync") if kind == "flush" else (Path, "replace")
         die_at_call(owner, name, count, before=chance.random() < 0.5)
@@ -116,9 +105,9 @@ def newest_step():
     return load_newest(folder)[0]["step"]
 
 
-def main(system, kills, ends, options):
+def main(program, kills, ends, options):
     """Train until there were so many kills and ends."""
-    train = importlib.import_module(f"examples.{system}.train")
+    train = importlib.import_module(modules()[program])
     training_loop.FIRST_SAVE, training_loop.SAVE_SHARE = 0.0, float("inf")  # save at every look at the loss
     chance = random.Random(0)
     killed, while_writing, ended, reached = 0, 0, 0, 0

@@ -5,6 +5,7 @@ registry (examples/systems.py).
 """
 
 import importlib
+import itertools
 import json
 import os
 import signal
@@ -115,20 +116,48 @@ def tiny(program, device):
 
 
 @pytest.fixture
-def run_train(system, tmp_path, monkeypatch, capsys, one_thread):
-    """Return a function that calls train.py's main with options in an empty folder."""
+def run_train(system, program, tmp_path, monkeypatch, capsys, one_thread):
+    """Return a function that calls main in an empty folder; settings have the shared names of options."""
     monkeypatch.chdir(tmp_path)
 
-    def call(*words):
+    def call(*words, **settings):
+        words = [str(word) for word in (*words, *program.words(settings))]
         capsys.readouterr()
-        code = exit_with_one_line(system.PROGRAM.main, [str(word) for word in words])
+        code = exit_with_one_line(system.PROGRAM.main, words)
         printed = capsys.readouterr()
-        folders = sorted(Path("runs", system.PROGRAM.system).glob("*"))
-        out = Path(words[words.index("--out") + 1]) if "--out" in words else None
-        folder = out or (folders[-1].resolve() if folders else None)
-        return Outcome(code, printed.out, printed.err, folder)
+        named = dict(itertools.pairwise(words)) | settings
+        folder = named.get("out") or named.get("--out") or named.get("resume") or named.get("--resume")
+        if folder in (None, "auto"):
+            folders = sorted(Path("runs", system.PROGRAM.system).glob("*"))
+            folder = folders[-1].resolve() if folders else None
+        return Outcome(code, printed.out, printed.err, folder and Path(folder))
 
     return call
+
+
+@pytest.fixture
+def stop(run_train, signal_at, tiny):
+    """Return a function that stops a tiny run in the folder `run` after a step."""
+
+    def call(at, number=signal.SIGINT, **settings):
+        signal_at(at, number)
+        stopped = run_train(*tiny(**settings), out="run")
+        signal_at(0)
+        assert (stopped.code, stopped.last["step"]) == (128 + number, at)
+        return stopped
+
+    return call
+
+
+def assert_refused(outcome, message):
+    """Assert that wrong usage was answered with one line."""
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert outcome.err.startswith("error: ") and message in outcome.err, outcome.err
+
+
+def contents(folder):
+    """Return the content of every file below a folder."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.fixture
@@ -165,8 +194,7 @@ def save_often(monkeypatch):
 @pytest.fixture
 def without_curves(system, monkeypatch):
     """Let runs in this process draw nothing at their end: in the shortest, that takes half of the time."""
-    report = importlib.import_module(f"examples.{system.PROGRAM.system}.report")
-    monkeypatch.setattr(report, "draw_curves", lambda *arguments: None)
+    monkeypatch.setattr(system.PROGRAM.report, "draw_curves", lambda *arguments: None)
 
 
 @pytest.fixture(scope="session")

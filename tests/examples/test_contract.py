@@ -2,22 +2,30 @@
 
 import json
 import math
+import re
+import shlex
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import torch
 
-from snippets.framework import run_folder
+from tests.examples.program_runs import assert_refused, contents
 
 RUN_FOLDER = {"config.json", "metrics.jsonl", "heartbeat.json", "curves.png", "summary.json", "train.log"}
 CHECKPOINTS = {"checkpoints/last.pt", "checkpoints/best.pt"}
 HEARTBEAT = "pid status step total_steps device precision loss samples_per_s eta_s memory_mb updated_at"
 
 
-def test_the_run_folder_is_complete(run_train, tiny):
-    run = run_train(*tiny(), "--out", "run")
+def test_the_run_folder_is_complete(run_train, tiny, system, monkeypatch):
+    report = system.PROGRAM.report
+    draw, drawn = report.draw_curves, []
+    monkeypatch.setattr(report, "draw_curves", lambda *given: drawn.append(given) or draw(*given))
+    run = run_train(*tiny(), out="run")
     assert (run.code, run.err) == (0, "")
-    files = {path.relative_to(run.folder).as_posix() for path in run.folder.rglob("*") if path.is_file()}
+    files = {path.relative_to(run.folder).as_posix() for path in contents(run.folder)}
     assert files - {"checkpoints/previous.pt"} == RUN_FOLDER | CHECKPOINTS
     heartbeat = run.json("heartbeat.json")
     assert heartbeat.keys() == set(HEARTBEAT.split())
@@ -28,121 +36,191 @@ def test_the_run_folder_is_complete(run_train, tiny):
         assert {"step", "epoch", "loss", "lr", "samples_per_s"} <= line.keys()
         assert math.isfinite(line["loss"]) and line["lr"] > 0
     assert (run.folder / "train.log").read_text() == run.out
-
-
-def test_the_configuration_names_what_auto_meant(run_train, tiny, system):
-    config = run_train(*tiny(max_steps=1), "--out", "run").json("config.json")
+    config = run.json("config.json")
     assert config["system"] == system.PROGRAM.system
-    assert config["options"]["precision"] == "fp32"
+    assert config["options"]["precision"] == "fp32"  # what "auto" meant
     assert {"python", "torch", "command", "git_commit", "machine"} <= config["provenance"].keys()
 
+    ((metrics, image, _, panels),) = drawn
+    assert (metrics.resolve(), image.name) == (run.folder.resolve() / "metrics.jsonl", "curves.png")
+    named = {metric for panel in panels for metric in (*panel.metrics.values(), panel.single) if metric}
+    assert len(named) >= 2
+    assert named <= run.metrics[-1].keys()  # curves are of what the run writes
 
-def test_quick_is_a_few_steps_and_max_steps_as_many_as_it_says(run_train, program, tiny):
-    quick = run_train(*program.words({"device": "cpu", "quick": True}), "--out", "quick")
+
+def test_a_finished_run_is_left_alone(run_train, tiny, without_curves):
+    run = run_train(*tiny(), out="run")
+    before, summary = contents(run.folder), run.json("summary.json")
+    again = run_train(*tiny(), out="run", resume="auto")
+    assert (again.code, again.out) == (0, f"run is finished; see {Path('run', 'summary.json')}\n")
+    assert_refused(run_train(*tiny(seed=1), out="run"), "--out run already holds a run; continue it with")
+    assert contents(run.folder) == before
+    # But one that was killed between its last step and its summary has something left to do.
+    (run.folder / "summary.json").unlink()
+    (run.folder / "heartbeat.json").write_text(json.dumps(run.json("heartbeat.json") | {"status": "running"}))
+    again = run_train(resume="run")
+    assert (again.code, again.json("summary.json") | {"options": summary["options"]}) == (0, summary)
+
+
+def test_quick_is_a_few_steps_and_max_steps_as_many_as_it_says(run_train, device, tiny):
+    quick = run_train(device=device, quick=True, out="quick")
     assert quick.code == 0
     assert (quick.folder / "curves.png").exists()
     assert 1 <= quick.json("summary.json")["steps"] <= 20
-    assert run_train(*tiny(max_steps=3), "--out", "three").json("summary.json")["steps"] == 3
+    assert run_train(*tiny(max_steps=3), out="three").json("summary.json")["steps"] == 3
 
 
 def test_equal_seeds_give_equal_networks(run_train, tiny):
     first, again, other = (
-        run_train(*tiny(max_steps=4, seed=seed), "--out", name).last["model"]
+        run_train(*tiny(max_steps=4, seed=seed), out=name).last["model"]
         for name, seed in (("first", 3), ("again", 3), ("other", 4))
     )
     assert all(torch.equal(first[name], again[name]) for name in first)
     assert not all(torch.equal(first[name], other[name]) for name in first)
 
 
+# ---- What stops goes on ----
+
+
 @pytest.mark.parametrize(
-    ("settings", "number"),
+    ("where", "settings", "number"),
     [
-        ({}, signal.SIGINT),
-        ({}, signal.SIGTERM),
-        ({"precision": "bf16"}, signal.SIGTERM),
-        ({"accumulate": 2}, signal.SIGTERM),
+        ("first", {}, signal.SIGINT),
+        ("fourth", {}, signal.SIGTERM),
+        ("end of epoch", {}, signal.SIGTERM),
+        ("last but one", {}, signal.SIGTERM),
+        ("fourth", {"precision": "bf16"}, signal.SIGTERM),
+        ("fourth", {"accumulate": 2}, signal.SIGTERM),
+        pytest.param("fourth", {"precision": "fp16"}, signal.SIGTERM, marks=pytest.mark.long),  # slow on CPUs
     ],
-    ids=["SIGINT", "SIGTERM", "bf16", "accumulate"],
+    ids=["first", "fourth", "end-of-epoch", "last-but-one", "bf16", "accumulate", "fp16"],
 )
-def test_a_stopped_run_continues_bit_equal(run_train, signal_at, undisturbed, tiny, settings, number):
-    signal_at(4, number)
-    stopped = run_train(*tiny(**settings), "--out", "run")
-    assert stopped.code == 128 + number
+def test_a_stopped_run_continues_bit_equal(
+    run_train, stop, undisturbed, tiny, without_curves, where, settings, number
+):
+    whole = undisturbed(tiny(**settings))
+    epoch, total = (whole.json("config.json")[name] for name in ("steps_per_epoch", "total_steps"))
+    at = {"first": 1, "fourth": 4, "end of epoch": epoch, "last but one": total - 1}[where]
+    stopped = stop(at, number, **settings)
     assert stopped.json("heartbeat.json")["status"] == "interrupted"
-    assert f"stopped by {number.name} after step 4 of" in stopped.out
-    assert stopped.out.endswith(" --resume run\n")
+    assert f"stopped by {number.name} after step {at} of {total}" in stopped.out
     assert not (stopped.folder / "summary.json").exists()
-    signal_at(0)
-    resumed = run_train("--resume", "run", "--out", "run")
+    resumed = run_train(resume="run")
     assert resumed.code == 0
-    resumed.assert_same_as(undisturbed(tiny(**settings)))
+    assert f"continuing after step {at} of {total}" in resumed.out
+    resumed.assert_same_as(whole)
 
 
-def test_auto_continues_the_newest_run_with_equal_options(run_train, signal_at, tiny):
+not_on_macos = pytest.mark.skipif(
+    sys.platform == "darwin", reason="it forks, and there a forked process may not ask Metal for the GPU"
+)
+
+
+@not_on_macos
+@pytest.mark.parametrize(
+    ("kills", "ends"),
+    [(4, 1), pytest.param(400, 3, marks=[pytest.mark.long, pytest.mark.timeout(3600)])],
+    ids=["few", "hundreds"],
+)
+def test_kills_cost_nothing_but_time(
+    program_name, tiny, undisturbed, outcome_of, one_thread, tmp_path, kills, ends
+):
+    """After each SIGKILL there is a whole checkpoint, and runs still end bit-equal."""
+    script = Path(__file__).with_name("kill_runs.py")
+    command = [sys.executable, str(script), program_name, str(kills), str(ends), *tiny()]
+    done = subprocess.run(command, cwd=tmp_path, env=one_thread, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    killed, while_writing, ended = map(int, done.stdout.split())
+    assert (killed, while_writing) == (kills, kills // 2)
+    folders = list(tmp_path.glob("end*"))
+    assert len(folders) == ended >= ends
+    for folder in folders:
+        assert not list(folder.rglob("*.tmp"))
+        outcome_of(folder).assert_same_as(undisturbed(tiny()))
+
+
+def test_what_a_stopped_run_says_to_type_continues_it(run_train, signal_at, tiny, without_curves):
+    signal_at(2)
+    stopped = run_train(*tiny(), out="a folder with spaces")
+    signal_at(0)
+    words = shlex.split(stopped.out.splitlines()[-1].partition("to go on: ")[2])
+    assert words[:2] == ["python", sys.argv[0]]
+    assert run_train(*words[2:]).json("heartbeat.json")["status"] == "finished"
+
+
+def test_auto_continues_the_newest_run_with_equal_options(run_train, signal_at, tiny, without_curves):
     signal_at(2)
     stopped = run_train(*tiny(seed=5))
     signal_at(0)
-    resumed = run_train(*tiny(seed=5, precision="fp32"), "--resume", "auto")  # what "auto" was
+    resumed = run_train(*tiny(seed=5, precision="fp32"), resume="auto")  # what "auto" was
     assert resumed.code == 0
     assert "continuing after step 2 of" in resumed.out
     assert resumed.folder == stopped.folder
-    assert (
-        "no unfinished run with these options: starting anew"
-        in run_train(*tiny(seed=6, max_steps=1), "--resume", "auto").out
-    )
+    anew = run_train(*tiny(seed=6, max_steps=1), resume="auto")
+    assert "no unfinished run with these options: starting anew" in anew.out
 
 
-@pytest.fixture
-def stopped_run(run_train, signal_at, tiny):
-    """Stop a run, of which `auto` decided the format, after its second step."""
-    signal_at(2)
-    run = run_train(*tiny(), "--out", "run")
-    signal_at(0)
-    return run
-
-
-@pytest.mark.parametrize("words", [["--precision", "fp32"], ["--precision", "auto"], ["--no-compile"]])
-def test_what_may_be_said_again(run_train, stopped_run, words):
-    assert run_train("--resume", "run", *words).code == 0
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
+def test_which_options_a_resumed_run_takes(run_train, stop, signal_at):
+    """What would make it another run is refused; what it has anyway, and where it computes, may be said."""
+    stopped = stop(2)
+    for words, message in (
         (["--precision", "bf16"], "--precision is bf16 here but fp32 in the run in run; leave it out"),
         (["--quick"], "--quick is for new runs, and the one in run is longer; leave it out"),
         (["--seed", "9"], "--seed is 9 here but 0 in the run in run; leave it out"),
-    ],
-)
-def test_what_would_be_another_run(run_train, stopped_run, words, message):
-    outcome = run_train("--resume", "run", *words)
-    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
-    assert message in outcome.err
-    assert stopped_run.last["step"] == 2
+        (["--lr", "0.5"], "--lr is 0.5 here but "),
+    ):
+        assert_refused(run_train("--resume", "run", *words), message)
+        assert stopped.last["step"] == 2
+    again = (["--precision", "fp32"], ["--precision", "auto"], ["--no-compile"], ["--device", "auto"])
+    for step, words in enumerate(again, 3):
+        signal_at(step)
+        assert run_train("--resume", "run", *words).code == 130
+        assert stopped.last["step"] == step
+
+
+# ---- What goes wrong ----
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["--max-step", "3"], "unknown option '--max-step'; options: --help --device"),
+        (["extra"], "unknown option 'extra'"),
         (["--device", "tpu"], "--device: invalid choice: 'tpu'"),
         (["--epochs", "0"], "--epochs: must be a whole number from 1"),
+        (["--lr", "-1"], "--lr: must be a number above 0"),
         (["--data", "no/such/folder"], "--data no/such/folder"),
         (["--out", "taken"], "--out taken is not empty; choose another folder"),
+        (["--out", "taken/thesis.txt"], "--out taken/thesis.txt is a file"),
+        (
+            ["--out", "taken/thesis.txt/run"],
+            "cannot make the run folder taken/thesis.txt/run: Not a directory",
+        ),
         (["--resume", "nowhere"], "--resume nowhere: there is no such file or folder"),
+        (["--resume", "taken"], "--resume taken: taken holds no run"),
         (["--out", "~no_such_user/run"], "there is no user no_such_user; write the whole path"),
     ],
 )
 def test_a_mistake_is_one_line_and_writes_nothing(run_train, tmp_path, tiny, words, message):
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "thesis.txt").touch()
-    outcome = run_train(*tiny(), *words)
-    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
-    assert message in outcome.err
-    assert not (tmp_path / "runs").exists()
+    assert_refused(run_train(*tiny(), *words), message)
+    assert [path.name for path in tmp_path.rglob("*")] == ["taken", "thesis.txt"]
 
 
-def test_home_folders_are_expanded(run_train, tiny, monkeypatch, tmp_path):
+def test_help_names_every_option(system, capsys):
+    with pytest.raises(SystemExit) as ended:
+        system.PROGRAM.main(["--help"])
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    options = {*vars(system.PROGRAM.resolve({})), "out", "resume", "quick"}
+    flags = {
+        f"--{name.replace('_', '-')} " for name in options if not name.endswith("_name")
+    }  # these are derived
+    assert not [flag for flag in flags if flag not in shown]
+
+
+def test_home_folders_are_expanded(run_train, tiny, monkeypatch, tmp_path, without_curves):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert run_train(*tiny(max_steps=1), "--out=~/run").code == 0
     assert (tmp_path / "home/run/summary.json").exists()
@@ -150,12 +228,32 @@ def test_home_folders_are_expanded(run_train, tiny, monkeypatch, tmp_path):
     assert not (tmp_path / "~").exists()
 
 
-def test_a_disk_without_locks_is_trained_on(run_train, tiny, monkeypatch):
-    def refuse(file, how):
-        raise OSError(95, "Operation not supported")
+@pytest.mark.parametrize("broken", ["learn", "__init__"])
+def test_out_of_memory_names_the_options_that_need_it(run_train, tiny, system, monkeypatch, tmp_path, broken):
+    monkeypatch.setattr(system.PROGRAM.build, broken, lambda *arguments: torch.empty(1 << 60))
+    run = run_train(*tiny(), out="run")
+    assert run.code == 1
+    named = re.findall(r"(--[\w-]+) \(it is ([^ )]+)\)", run.err)
+    assert run.err == f"error: out of memory; lower {' or '.join(f'{n} (it is {v})' for n, v in named)}\n"
+    assert "--batch-size" in dict(named) and len(named) > 1
+    options = vars(system.PROGRAM.resolve(system.PROGRAM.read_command_line(tiny())))
+    assert all(str(options[name[2:].replace("-", "_")]) == value for name, value in named)
+    assert (list(tmp_path.iterdir()) == []) == (broken == "__init__")  # before the first step
 
-    monkeypatch.setattr(run_folder.fcntl, "flock", refuse)
-    run = run_train(*tiny(max_steps=1), "--out", "run")
-    assert run.code == 0
-    assert "cannot be locked (Operation not supported)" in run.out
-    assert json.loads((run.folder / "summary.json").read_text())["steps"] == 1
+
+def test_a_loss_that_is_not_a_number_ends_the_run(run_train, tiny, system, save_often, monkeypatch):
+    learn = system.PROGRAM.build.learn
+
+    def broken(task, batch):
+        measures = learn(task, batch)
+        return measures * torch.nan if task.state.step == 13 else measures
+
+    monkeypatch.setattr(system.PROGRAM.build, "learn", broken)
+    run = run_train(*tiny(), out="run")
+    assert run.code == 1
+    left = f"the last good checkpoint is {Path('run', 'checkpoints', 'last.pt')}"
+    lr = run.json("config.json")["options"]["lr"]
+    assert run.err == (f"error: the loss became nan at step 13; {left}; try a lower --lr (it was {lr:g})\n")
+    assert run.last["step"] == 10
+    heartbeat = run.json("heartbeat.json")
+    assert (heartbeat["status"], "step 13" in heartbeat["error"]) == ("failed", True)

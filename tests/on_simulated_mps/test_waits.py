@@ -7,12 +7,9 @@ import simulated_mps
 import torch
 
 from examples.cifar_optimizers.optimizers import OPTIMIZERS
-from examples.cifar_optimizers.train import PROGRAM
-from examples.indicator_transformer.train import PROGRAM as INDICATORS
 from snippets.find_waits import WaitFinder
 
 MPS = torch.device("mps")
-TINY = "--device mps --data synthetic --image-size 8 --width 2 --data-fraction 0.05 --batch-size 16"
 
 
 def waits_of(work):
@@ -26,54 +23,44 @@ def waits_of(work):
 
 
 CASES = {
-    "item": lambda x: x.sum().item(),
-    "float": lambda x: float(x[0]),
-    "if": lambda x: 1 if x.max() > 2 else 0,
-    "slice": lambda x: x[: int(x[1])],
-    "cpu": lambda x: x.cpu(),
-    "tolist": lambda x: x.tolist(),
-    "to mps": lambda x: torch.ones(4).to(MPS),
-    "copy_": lambda x: x.copy_(torch.ones(4)),
-    "torch.tensor": lambda x: torch.tensor([1.0, 2.0], device=MPS),
+    "item": (1, lambda x: x.sum().item()),
+    "float": (1, lambda x: float(x[0])),
+    "if": (1, lambda x: 1 if x.max() > 2 else 0),
+    "slice": (1, lambda x: x[: int(x[1])]),
+    "cpu": (1, lambda x: x.cpu()),
+    "tolist": (1, lambda x: x.tolist()),
+    "to mps": (1, lambda x: torch.ones(4).to(MPS)),
+    "copy_": (1, lambda x: x.copy_(torch.ones(4))),
+    "torch.tensor": (1, lambda x: torch.tensor([1.0, 2.0], device=MPS)),
+    "zeros": (0, lambda x: torch.zeros(3, device=MPS)),
+    "arange": (0, lambda x: torch.arange(3, device=MPS)),
+    "where": (0, lambda x: torch.where(x > 1, x, 0.0).softmax(0)),
+    "to fp16": (0, lambda x: x.to(torch.float16)),
+    "clip": (0, lambda x: torch.nn.utils.clip_grad_norm_([torch.nn.Parameter(x)], 1.0)),
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_each_wait_is_found_once(name):
+@pytest.mark.parametrize("case", CASES)
+def test_the_waits_that_are_found_are_those_of_the_device(case):
+    waits, work = CASES[case]
     x = torch.arange(4.0, device=MPS)
-    assert waits_of(lambda: CASES[name](x)) == (1, 1)
-
-
-@pytest.mark.parametrize(
-    "work",
-    [
-        lambda x: torch.zeros(3, device=MPS),
-        lambda x: torch.arange(3, device=MPS),
-        lambda x: torch.where(x > 1, x, 0.0).softmax(0),
-        lambda x: x.to(torch.float16),
-        lambda x: torch.nn.utils.clip_grad_norm_([torch.nn.Parameter(x)], 1.0),
-    ],
-)
-def test_nobody_waits(work):
-    x = torch.arange(4.0, device=MPS)
-    assert waits_of(lambda: work(x)) == (0, 0)
-
-
-@pytest.mark.parametrize("precision", ["fp32", "bf16"])
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
-def test_a_training_step_of_the_cifar_example_has_no_wait(optimizer, precision):
-    assert waits_of_a_step(PROGRAM, f"{TINY} --optimizer {optimizer} --precision {precision}") == (0, 0)
-
-
-@pytest.mark.parametrize("words", ["--precision fp32", "--precision bf16", "--accumulate 4"])
-def test_a_training_step_of_the_indicator_transformer_has_no_wait(words):
-    words = f"--device mps --bars 2000 --stride 10 --batch-size 8 {words}"
-    assert waits_of_a_step(INDICATORS, words) == (0, 0)
+    assert waits_of(lambda: work(x)) == (waits, waits)
 
 
 def waits_of_a_step(program, words):
-    task = program.build(program.resolve(program.read_command_line(words.split())))
+    task = program.prepare(program.read_command_line(words))
     batches = task.batches(0, 0)
     task.learn(next(batches))
     batch = next(batches)
     return waits_of(lambda: task.learn(batch))
+
+
+@pytest.mark.parametrize("settings", [{}, {"precision": "bf16"}, {"accumulate": 2}], ids=str)
+def test_a_training_step_has_no_wait(system, tiny, settings):
+    assert waits_of_a_step(system.PROGRAM, tiny(**settings)) == (0, 0)
+
+
+@pytest.mark.parametrize("program_name", ["cifar_optimizers"], indirect=True)
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_no_optimizer_waits(system, tiny, optimizer):
+    assert waits_of_a_step(system.PROGRAM, tiny(optimizer=optimizer)) == (0, 0)

@@ -19,36 +19,40 @@ def one_thread():
     torch.set_num_threads(threads)
 
 
-SMALL = {
-    "cifar_optimizers": ["--data-fraction", "0.2", "--width", "2"],
-    "indicator_transformer": ["--bars", "8000", "--batch-size", "16"],
-}
+MEASURED = {system.name: system for system in SYSTEMS if system.cases}
 
 
-@pytest.fixture(params=SMALL)
-def program(request):
-    return importlib.import_module(modules()[request.param]).PROGRAM
+@pytest.fixture(params=MEASURED)
+def make_task(request):
+    """Return a function that gives a tiny task of a measured system; equal ones are equally seeded.
 
+    It learns from the usual data, of which some are augmented at random.
+    """
+    (known,) = MEASURED[request.param].programs
+    program = importlib.import_module(modules()[request.param]).PROGRAM
+    settings = {name: value for name, value in known.tiny.items() if name != "data"}
 
-def make_task(program):
-    typed = program.read_command_line(["--device", "cpu", *SMALL[program.system]])
-    task = program.prepare(typed | {"epochs": 100})
-    task.evaluate = lambda epoch, measures, speed: EpochResult({}, 0.0, "")
-    return task
+    def make():
+        typed = program.read_command_line(known.words(settings | {"device": "cpu", "epochs": 100}))
+        task = program.prepare(typed)
+        task.evaluate = lambda epoch, measures, speed: EpochResult({}, 0.0, "")
+        return task
+
+    return make
 
 
 def weights(task):
     return torch.cat([weight.detach().flatten() for weight in task.state.model.parameters()])
 
 
-def test_the_three_loops_learn_the_same(program):
+def test_the_three_loops_learn_the_same(make_task):
     """Otherwise their times could not be compared. All draw at random from equally seeded generators."""
-    bare = make_task(program)
+    bare = make_task()
     before = weights(bare)
     tool.bare_epoch(bare, 0)
-    steps = make_task(program)
+    steps = make_task()
     tool.steps_only(steps, 0)
-    real = make_task(program)
+    real = make_task()
     with tool.opened(tool.WithoutSaving, real) as (training, bar):
         real.total_steps = real.steps_per_epoch
         training.train(StopSignals(), bar)
@@ -58,8 +62,8 @@ def test_the_three_loops_learn_the_same(program):
     assert torch.equal(weights(bare), weights(real))
 
 
-def test_saves_are_timed(program):
-    task = make_task(program)
+def test_saves_are_timed(make_task):
+    task = make_task()
     with tool.opened(tool.TimedSaving, task) as (training, bar):
         task.total_steps = 3
         training.train(StopSignals(), bar)
@@ -67,8 +71,6 @@ def test_saves_are_timed(program):
     assert len(training.saves) == 1 and training.saves[0] > 0
 
 
-def test_every_measured_system_has_a_small_form_here_and_something_to_measure_on_each_device():
-    measured = [system for system in SYSTEMS if system.cases]
-    assert {system.name for system in measured} == SMALL.keys()
-    for system in measured:
-        assert {case.gpu for case in system.cases} == {False, True}
+@pytest.mark.parametrize("name", MEASURED)
+def test_a_measured_system_has_something_to_measure_on_each_device(name):
+    assert {case.gpu for case in MEASURED[name].cases} == {False, True}

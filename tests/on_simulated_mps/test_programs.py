@@ -1,0 +1,40 @@
+"""What every training program of the registry promises on MPS, on the simulated device."""
+
+import signal
+
+import pytest
+import simulated_mps
+import torch
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"precision": "bf16"}, {"precision": "fp16", "accumulate": 2}],
+    ids=["fp32", "bf16", "fp16-accumulate"],
+)
+def test_a_run_takes_its_steps_and_continues_bit_equal(run_train, tiny, stop, undisturbed, settings):
+    before = simulated_mps.report()
+    whole = undisturbed(tiny(**settings))
+    report = simulated_mps.report()
+    assert (report.missing, report.fell_back) == (before.missing, before.fell_back)
+    refused, known = (
+        {name: count for name, count in part.events.items() if name.startswith("refused")}
+        for part in (report, before)
+    )
+    assert refused == known
+    heartbeat = whole.json("heartbeat.json")
+    assert (heartbeat["device"], heartbeat["status"]) == ("mps", "finished")
+    assert heartbeat["precision"] == settings.get("precision", "fp32")
+    assert whole.last["model"].values()
+    stop(5, signal.SIGTERM, **settings)
+    run_train(resume="run").assert_same_as(whole)
+
+
+def test_what_was_saved_on_one_device_continues_on_the_other(run_train, stop, tiny):
+    run = stop(3)
+    content = torch.load(run.folder / "checkpoints" / "last.pt", weights_only=True)
+    assert {weight.device.type for weight in content["model"].values()} == {"mps"}
+    assert run_train("--device", "cpu", resume="run").code == 0
+    assert run.json("heartbeat.json")["device"] == "cpu"
+    content = torch.load(run.folder / "checkpoints" / "last.pt", weights_only=True)
+    assert {weight.device.type for weight in content["model"].values()} == {"cpu"}
