@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import partial
 
 from benchmark_files import Benchmark, file_name, of_training
-from markdown_tables import RANGE, Column, figures, milliseconds, table_of, written
-from origins import origin, sentences, tf32
+from markdown_tables import RANGE, Column, figures, milliseconds, written
+from origins import explained, origin, tf32
 
 from examples.systems import SYSTEMS
 
@@ -59,7 +59,9 @@ def levels_of(benchmark: Benchmark, language: str) -> str:
     """Return the levels of one benchmark, and below them where it comes from and what did not run."""
     text, content = TEXT[language], benchmark.content
     rounded = content["system"] in WITH_CONVOLUTIONS
-    below = sentences(
+    return explained(
+        COLUMNS,
+        benchmark.rows,
         language,
         origin(benchmark.origin, language),
         text["readings"].format(**content["plan"]),
@@ -67,7 +69,6 @@ def levels_of(benchmark: Benchmark, language: str) -> str:
         *obstacles(benchmark, language),
         text["file"].format(file=file_name(benchmark.path)),
     )
-    return f"{table_of(COLUMNS, benchmark.rows, language)}\n{below}\n"
 
 
 def obstacles(benchmark: Benchmark, language: str) -> list[str]:

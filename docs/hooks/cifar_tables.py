@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from markdown_tables import Column, table, table_of, written
-from origins import load, origin
+from origins import explained, load, origin
 
 EPOCH = 50_000  # training images of CIFAR-10 and CIFAR-100
 EPOCHS = 200
@@ -113,7 +113,7 @@ def time_bounds(language: str) -> str:
         epoch, imagenet = work["cifar"] / rate, work["imagenet"] / rate
         times = {"epoch": epoch, "run": EPOCHS * epoch, "share": EPOCHS * epoch / SHARE}
         rows.append(chip | times | {"imagenet": EPOCHS * imagenet})
-    return f"{table_of(BOUNDS, rows, language)}\n{peaks(data, language)}\n"
+    return explained(BOUNDS, rows, language, peaks(data, language))
 
 
 def peaks(data: dict[str, Any], language: str) -> str:
@@ -150,7 +150,7 @@ def cifar_digits(language: str) -> str:
         | {"name": run["name"], "mean": statistics.fmean(run["test_accuracy"])}
         for run in data["runs"]
     ]
-    return f"{table_of(columns, rows, language)}\n{origin(data, language)}\n"
+    return explained(columns, rows, language, origin(data, language))
 
 
 def label_noise(language: str) -> str:
@@ -177,7 +177,7 @@ def label_noise(language: str) -> str:
             found = {"clean": pair["clean"], "noisy": pair["noisy"], "lost": lost}
             row |= {f"{epochs} {name}": values for name, values in found.items()}
         rows.append(row)
-    return f"{table_of(columns, rows, language)}\n{origin(data, language)}\n"
+    return explained(columns, rows, language, origin(data, language))
 
 
 def mean_and_deviation(values: list[float], unit: str) -> str:

@@ -1,20 +1,22 @@
 """Tables of what the source guides name and where this project has it, from docs/data/coverage.yaml."""
 
-from pathlib import Path
+from collections.abc import Callable
 
-import yaml
-from markdown_tables import table
+from markdown_tables import MISSING, Column, table_of
+from origins import DATA, load
 
-DATA = Path(__file__).resolve().parent.parent / "data" / "coverage.yaml"
-
-HEADS = {
-    "en": ("ID", "What the guide names", "What became of it", "Where"),
-    "zh": ("编号", "指南里的内容", "处理方式", "位置"),
-}
-SCRIPT_HEADS = {
-    "en": ("Guide", "Its program", "What became of it", "Here"),
-    "zh": ("指南", "它的程序", "处理方式", "本手册"),
-}
+ITEMS = (
+    Column("ID", "编号", "id", form="<span class='item-id'>{}</span>"),
+    Column("What the guide names", "指南里的内容", "name"),
+    Column("What became of it", "处理方式", "treatment"),
+    Column("Where", "位置", "where"),
+)
+SCRIPTS = (
+    Column("Guide", "指南", "guide"),
+    Column("Its program", "它的程序", "name"),
+    Column("What became of it", "处理方式", "treatment"),
+    Column("Here", "本手册", "here"),
+)
 SEPARATORS = {"en": ": ", "zh": "："}
 TREATMENTS = {
     "built": {"en": "built", "zh": "已实现"},
@@ -26,32 +28,8 @@ TREATMENTS = {
 }
 
 
-def load() -> list[dict]:
-    """Return the sources in order, each with its items."""
-    return yaml.safe_load(DATA.read_text(encoding="utf-8"))["sources"]
-
-
-def load_scripts() -> tuple[dict, list[dict]]:
-    """Return the titles of the guides, and the programs that they name."""
-    data = yaml.safe_load(DATA.read_text(encoding="utf-8"))
-    return data["guides"], data["scripts"]
-
-
-def render_scripts(language: str) -> str:
-    """Return the table of the guides' programs and ours. Raises KeyError for an unknown treatment."""
-    guides, scripts = load_scripts()
-    rows = []
-    for script in scripts:
-        name = script["name"]
-        shown = name[language] if isinstance(name, dict) else f"`{name}`"
-        here = "<br>".join(f"`{path}`" for path in script["here"]) or "–"
-        guide = guides[script["guide"]][language]
-        rows.append([guide, shown, treatment_of(script, language), here])
-    return table(SCRIPT_HEADS[language], rows, right=False)
-
-
 def treatment_of(entry: dict, language: str) -> str:
-    """Return what became of an entry, with its note."""
+    """Return what became of an entry, with its note. Raises KeyError for an unknown treatment."""
     note = SEPARATORS[language] + entry["note"][language] if "note" in entry else ""
     return TREATMENTS[entry["treatment"]][language] + note
 
@@ -64,16 +42,33 @@ def place(entry: dict, language: str) -> str:
 
 
 def render(language: str) -> str:
-    """Return a heading and a table for each source. Raises KeyError for an unknown treatment."""
+    """Return a heading and a table for each source."""
     parts = []
-    for source in load():
-        parts.append(
-            f"## {source['title'][language]} {{ #source-{source['id']} }}\n\n{source['about'][language]}\n"
-        )
-        rows = []
-        for item in source["items"]:
-            where = "<br>".join(place(entry, language) for entry in item["where"]) or "–"
-            number = f"<span class='item-id'>{item['id']}</span>"
-            rows.append([number, item["name"][language], treatment_of(item, language), where])
-        parts.append(table(HEADS[language], rows, right=False))
+    for source in load("coverage", DATA)["sources"]:
+        heading = f"## {source['title'][language]} {{ #source-{source['id']} }}"
+        rows = [
+            item
+            | {"treatment": treatment_of(item, language)}
+            | {"where": "<br>".join(place(entry, language) for entry in item["where"]) or MISSING}
+            for item in source["items"]
+        ]
+        parts += [heading, "", source["about"][language], "", table_of(ITEMS, rows, language, right=False)]
     return "\n".join(parts)
+
+
+def render_scripts(language: str) -> str:
+    """Return the table of the guides' programs and ours."""
+    data = load("coverage", DATA)
+    rows = [
+        {
+            "guide": data["guides"][script["guide"]],
+            "name": script["name"] if isinstance(script["name"], dict) else f"`{script['name']}`",
+            "treatment": treatment_of(script, language),
+            "here": "<br>".join(f"`{path}`" for path in script["here"]) or MISSING,
+        }
+        for script in data["scripts"]
+    ]
+    return table_of(SCRIPTS, rows, language, right=False)
+
+
+TABLES: dict[str, Callable[[str], str]] = {"coverage": render, "coverage-scripts": render_scripts}

@@ -6,16 +6,13 @@ A table written once as data is the same in both languages, and what a test chec
 import os
 import re
 from collections.abc import Callable
-from functools import partial
 
 import benchmark_table
-import checkpoint_cost
 import cifar_tables
+import cost_tables
 import coverage_table
-import data_loading_tables
 import environment_variables
 import glossary_table
-import indicator_features
 import indicator_speed
 import memory_tables
 import operator_tables
@@ -32,33 +29,27 @@ from mkdocs.structure.pages import Page
 MARKER = re.compile(r"^<!-- table: ([\w-]+) -->$", re.MULTILINE)
 LIKE_A_MARKER = re.compile(r"<!--\s*table\b.*?-->", re.DOTALL)  # readers would see nothing in its place
 
-TABLES = {
-    "coverage": coverage_table.render,
-    "coverage-scripts": coverage_table.render_scripts,
-    "glossary": glossary_table.render,
-    "releases": version_picker.render_releases,
-    "version-picker": version_picker.render,
-    "wrong-results": wrong_results.render,
-}
-
-RESULTS = (  # what was measured or computed: docs/data/results/
+MODULES = (
     benchmark_table,
-    checkpoint_cost,
     cifar_tables,
-    data_loading_tables,
-    indicator_features,
+    cost_tables,
+    coverage_table,
+    environment_variables,
+    glossary_table,
     indicator_speed,
     memory_tables,
+    operator_tables,
+    published_speeds,
     simulated_mps_tests,
     training_loop_tables,
+    version_picker,
+    wrong_results,
 )
-FAMILIES = (environment_variables, operator_tables, published_speeds)  # tables whose names are data
 
 
 def renderers() -> dict[str, Callable[[str], str]]:
     """Return what renders each table, by name: a function of the language ("en" or "zh")."""
-    families = {name: partial(module.render, name) for module in FAMILIES for name in module.names()}
-    return {name: render for module in RESULTS for name, render in module.TABLES.items()} | TABLES | families
+    return {name: render for module in MODULES for name, render in module.TABLES.items()}
 
 
 def render(name: str, language: str) -> str:

@@ -1,6 +1,9 @@
-"""Render the table of the Glossary page from docs/data/glossary.yaml."""
+"""The table of the Glossary page, from docs/data/glossary.yaml."""
 
+from collections.abc import Callable
 from html import escape
+
+from markdown_tables import table
 
 from tools.checks.terms import Term, load_glossary
 
@@ -13,26 +16,24 @@ KEPT = {"en": "Stays as it is.", "zh": "保留原文。"}
 
 def render(language: str) -> str:
     """Return all terms as one Markdown table in `language` ("en" or "zh"), ordered by the English term."""
-    header = HEADERS[language]
-    rows = [header, ("---",) * len(header)]
-    rows += [_row(term, language) for term in sorted(load_glossary(), key=lambda term: term.en.lower())]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    terms = sorted(load_glossary(), key=lambda term: term.en.lower())
+    return table(HEADERS[language], [_row(term, language) for term in terms], right=False)
 
 
 def _row(term: Term, language: str) -> tuple[str, str, str, str]:
     """Return the cells of one term; words of the other language carry its code, for screen readers."""
-    english = term.en if language == "en" else _foreign("en", term.en)
-    chinese = "、".join((term.zh, *term.also))
-    forbidden = "、".join(term.forbidden)
-    if language == "en" and not term.keep:
-        chinese = _foreign("zh", chinese)
-    if language == "en" and forbidden:
-        forbidden = _foreign("zh", forbidden)
-    note = term.note_en if language == "en" else term.note_zh
-    if term.keep and not note:
-        note = KEPT[language]
+    english, chinese, forbidden = term.en, "、".join((term.zh, *term.also)), "、".join(term.forbidden)
+    if language == "zh":
+        english = _foreign("en", english)
+    else:
+        chinese = chinese if term.keep else _foreign("zh", chinese)
+        forbidden = forbidden and _foreign("zh", forbidden)
+    note = (term.note_en if language == "en" else term.note_zh) or (KEPT[language] if term.keep else "")
     return english, chinese, escape(note, quote=False) or "–", forbidden or "–"
 
 
 def _foreign(language: str, text: str) -> str:
     return f'<span lang="{language}">{escape(text, quote=False)}</span>'
+
+
+TABLES: dict[str, Callable[[str], str]] = {"glossary": render}

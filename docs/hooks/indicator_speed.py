@@ -7,8 +7,8 @@ from typing import Any
 
 from benchmark_files import Benchmark, file_name, stored
 from benchmark_table import obstacles
-from markdown_tables import Column, figures, milliseconds, table_of, written
-from origins import load, origin, sentences
+from markdown_tables import Column, figures, milliseconds, written
+from origins import explained, load, origin, sentences
 
 SIZES = {"small": 36_130, "origin": 4_894_082, "medium": 38_269_314, "large": 152_558_978}  # parameters
 SIZE = (
@@ -69,14 +69,15 @@ def batches_on(entry: dict[str, Any], language: str) -> str:
             if found["way"] == "fp32":
                 row["speed"] = found["samples_per_s"]
     failed = any(column.key not in row for row in rows.values() for column in ways)
-    below = sentences(
+    return explained(
+        [BATCH_SIZE, *ways, *SPEEDS],
+        rows.values(),
         language,
         text["batches"].format(training=entry["training"]),
         origin(entry, language),
         text["rest"],
         text["failed"] if failed else "",
     )
-    return f"{table_of([BATCH_SIZE, *ways, *SPEEDS], rows.values(), language)}\n{below}\n"
 
 
 def sizes(language: str) -> str:
@@ -117,8 +118,8 @@ def sizes_on(found: dict[tuple[str, int], Benchmark], language: str) -> str:
             row["best"] = max(value["speed_up"] for value in measured.values())
         rows.append(row)
     levels = dict.fromkeys(row["level"] for benchmark in found.values() for row in benchmark.rows)
-    shown = table_of([*SIZE, *level_columns(levels), BEST], rows, language)
-    return f"{shown}\n{sizes_from(found.values(), language)}\n"
+    columns = [*SIZE, *level_columns(levels), BEST]
+    return explained(columns, rows, language, sizes_from(found.values(), language))
 
 
 def sizes_from(benchmarks: Iterable[Benchmark], language: str) -> str:

@@ -54,7 +54,7 @@ class Column:
     number: Callable[[Any], Any] = lambda value: value  # writes each value, perhaps in both languages
     form: str | Mapping[str, str] = "{}"  # around them, if need be in each language
 
-    def cell(self, row: Mapping[str, Any], language: str) -> str:
+    def cell(self, row: Mapping[Any, Any], language: str) -> str:
         """Return what stands in this column of `row`: of a spread its parts, of a text that in `language`."""
         values = [row.get(key) for key in (self.key if isinstance(self.key, tuple) else (self.key,))]
         if None in values:
@@ -67,8 +67,10 @@ class Column:
         return form.format(*(text[language] if isinstance(text, Mapping) else text for text in written))
 
 
-def table_of(columns: Iterable[Column], rows: Iterable[Mapping[str, Any]], language: str) -> str:
+def table_of(
+    columns: Iterable[Column], rows: Iterable[Mapping[Any, Any]], language: str, *, right: bool = True
+) -> str:
     """Return the Markdown table of `rows` in `language` ("en" or "zh")."""
     columns = list(columns)
     cells = [[column.cell(row, language) for column in columns] for row in rows]
-    return table([getattr(column, language) for column in columns], cells)
+    return table([getattr(column, language) for column in columns], cells, right=right)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from markdown_tables import Column, table_of, written
-from origins import load, origin, sentences, tf32
+from markdown_tables import Column, written
+from origins import explained, load, origin, tf32
 
 MB = written(",.1f", 1e-6)  # of bytes
 OPTIMIZERS = (
@@ -31,8 +30,8 @@ SWEEP = (
     Column("Peak of live tensors", "存活张量的峰值", "peak_mb", written(",.0f"), "{} MB"),
 )
 COMPUTED = {
-    "en": "{network}. Computed, not measured; a test computes it again.",
-    "zh": "{network}。由计算得出，不是测量值；测试会重新计算一遍。",
+    "en": "{}. Computed, not measured; a test computes it again.",
+    "zh": "{}。由计算得出，不是测量值；测试会重新计算一遍。",
 }
 
 
@@ -41,7 +40,7 @@ def optimizers(language: str) -> str:
     data = load("training_memory")
     fixed = {name: data[name] for name in ("weights", "gradients")}
     rows = [row | fixed | {"total": row["states"] + sum(fixed.values())} for row in data["optimizers"]]
-    return f"{table_of(OPTIMIZERS, rows, language)}\n{_computed(data, language)}\n"
+    return explained(OPTIMIZERS, rows, language, COMPUTED[language].format(data["network"][language]))
 
 
 def batches(language: str) -> str:
@@ -50,18 +49,14 @@ def batches(language: str) -> str:
     adam = next(row["states"] for row in data["optimizers"] if row["make"] == "adam")
     fixed = data["weights"] + data["gradients"] + adam
     rows = [row | {"with_adam": row["kept_bytes"] + fixed} for row in data["batches"]]
-    return f"{table_of(BATCHES, rows, language)}\n{_computed(data, language)}\n"
-
-
-def _computed(data: dict[str, Any], language: str) -> str:
-    return COMPUTED[language].format(network=data["network"][language])
+    return explained(BATCHES, rows, language, COMPUTED[language].format(data["network"][language]))
 
 
 def sweep(language: str) -> str:
     """Return speed and memory of one training at several batch sizes, as they were measured."""
     data = load("batch_size_sweep")
-    below = sentences(language, origin(data, language), tf32(data["machine"], language))
-    return f"{table_of(SWEEP, data['rows'], language)}\n{below}\n"
+    rounded = tf32(data["machine"], language)
+    return explained(SWEEP, data["rows"], language, origin(data, language), rounded)
 
 
 TABLES: dict[str, Callable[[str], str]] = {

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from html import escape
-from pathlib import Path
 from typing import Any
 
-import yaml
+from markdown_tables import Column, table_of, written
+from origins import DATA, load
 
-FOLDER = Path(__file__).resolve().parent.parent / "data"
-DATA = FOLDER / "operators.json"
-FAMILIES = FOLDER / "operator_families.yaml"
 GUIDE = "../../guides/missing-operators/"  # seen from the built page
 
 LISTS = ("kernel", "composed", "elsewhere")
@@ -32,7 +30,6 @@ TEXT = {
         "found": "{} of {} entries",
         "nothing": "PyTorch {} has no operator with this name.",
         "show": "Show {} names",
-        "counts": ("Release", "Entries", "MPS kernel", "CUDA kernel", "CUDA only", "of these missing on MPS"),
     },
     "zh": {
         "operator": "算子",
@@ -42,9 +39,17 @@ TEXT = {
         "found": "找到 {} 个条目，共 {} 个",
         "nothing": "PyTorch {} 没有名字里带这几个字的算子。",
         "show": "展开 {} 个名字",
-        "counts": ("版本", "条目", "有 MPS 核函数", "有 CUDA 核函数", "只有 CUDA 有", "其中 MPS 缺失"),
     },
 }
+
+COUNTS = (
+    Column("Release", "版本", "version"),
+    Column("Entries", "条目", "entries", written(",")),
+    Column("MPS kernel", "有 MPS 核函数", "mps", written(",")),
+    Column("CUDA kernel", "有 CUDA 核函数", "cuda", written(",")),
+    Column("CUDA only", "只有 CUDA 有", "cuda_only", written(",")),
+    Column("of these missing on MPS", "其中 MPS 缺失", "missing", written(",")),
+)
 
 
 @dataclass(frozen=True)
@@ -58,13 +63,13 @@ class Row:
 @cache
 def tables() -> dict[str, Any]:
     """Return the data."""
-    return json.loads(DATA.read_text(encoding="utf-8"))
+    return json.loads((DATA / "operators.json").read_text(encoding="utf-8"))
 
 
 @cache
 def families() -> list[dict[str, str]]:
     """Return the families in order."""
-    return yaml.safe_load(FAMILIES.read_text(encoding="utf-8"))
+    return load("operator_families", DATA)
 
 
 def stem(name: str) -> str:
@@ -141,7 +146,8 @@ def _table(heads: list[str], rows: list[list[str]], style: str = "") -> str:
     )
 
 
-def _list(names: list[str], language: str) -> str:
+def _list(name: str, language: str) -> str:
+    names = tables()[name]
     items = "".join(f"<li>{escape(name)}</li>" for name in names)
     return (
         '<details class="operator-list" data-operators data-search-exclude>'
@@ -162,23 +168,12 @@ def _filter(language: str) -> str:
 
 
 def _counts(language: str) -> str:
-    heads = TEXT[language]["counts"]
-    lines = ["| " + " | ".join(heads) + " |", "|---" + "|--:" * (len(heads) - 1) + "|"]
-    for release in tables()["releases"].values():
-        values = [release[key] for key in ("entries", "mps", "cuda", "cuda_only", "missing")]
-        lines.append(f"| {release['version']} | " + " | ".join(f"{value:,}" for value in values) + " |")
-    return "\n".join(lines)
+    return table_of(COUNTS, tables()["releases"].values(), language)
 
 
-PARTS = {"filter": _filter, "counts": _counts, "changed": _changed, "missing": _missing}
-
-
-def names() -> set[str]:
-    """Return the names of the parts."""
-    return {f"operators-{part}" for part in (*LISTS, *PARTS)}
-
-
-def render(name: str, language: str) -> str:
-    """Return the part `name` ("operators-changed") in "en" or "zh". Raises KeyError for an unknown one."""
-    part = name.removeprefix("operators-")
-    return _list(tables()[part], language) if part in LISTS else PARTS[part](language)
+TABLES: dict[str, Callable[[str], str]] = {
+    "operators-filter": _filter,
+    "operators-counts": _counts,
+    "operators-changed": _changed,
+    "operators-missing": _missing,
+} | {f"operators-{name}": partial(_list, name) for name in LISTS}

@@ -13,13 +13,15 @@ A result of docs/data/results/ has these four keys. The machine may have:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
+from markdown_tables import Column, table_of
 
-RESULTS = Path(__file__).resolve().parent.parent / "data" / "results"
+DATA = Path(__file__).resolve().parent.parent / "data"
+RESULTS = DATA / "results"
 
 PACKAGES = {  # in the order in which they are named
     "torch": "PyTorch",
@@ -68,9 +70,9 @@ WORDS: dict[str, dict[str, Any]] = {
 }
 
 
-def load(name: str) -> Any:
-    """Return the content of docs/data/results/<name>.yaml."""
-    return yaml.safe_load((RESULTS / f"{name}.yaml").read_text(encoding="utf-8"))
+def load(name: str, folder: Path = RESULTS) -> Any:
+    """Return the content of docs/data/results/<name>.yaml, or of a file of another folder."""
+    return yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8"))
 
 
 def _cores(machine: Mapping[str, Any], language: str) -> str:
@@ -132,6 +134,13 @@ def tf32(machine: Mapping[str, Any], language: str) -> str:
 def sentences(language: str, *parts: str) -> str:
     """Join sentences; empty ones are left out."""
     return WORDS[language]["between"].join(filter(None, parts))
+
+
+def explained(
+    columns: Iterable[Column], rows: Iterable[Mapping[Any, Any]], language: str, *below: str
+) -> str:
+    """Return a table of results and the sentences below it."""
+    return f"{table_of(columns, rows, language)}\n{sentences(language, *below)}\n"
 
 
 def named(name: str, sentence: str, language: str) -> str:

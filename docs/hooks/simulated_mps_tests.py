@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from markdown_tables import SPREAD, Column, table_of, written
-from origins import load, origin, sentences
+from markdown_tables import SPREAD, Column, written
+from origins import explained, load, origin
 
 GROUPS = {
     "hand_written": {"en": "written one by one", "zh": "逐个写成的测试"},
@@ -36,12 +36,12 @@ STEPS = (
 )
 TEXT = {
     "en": {
-        "source": "{source}.",
+        "end": ".",
         "others": "Other reasons: skipped, known to fail on a Mac, or written for another release.",
         "medians": "Medians with the 10% and 90% quantiles; steps on both devices alternate.",
     },
     "zh": {
-        "source": "{source}。",
+        "end": "。",
         "others": "其他原因：跳过的、已知在 Mac 上失败的、为别的版本写的。",
         "medians": "中位数与 10%、90% 分位数；两种设备上的步交替进行。",
     },
@@ -75,16 +75,14 @@ def render(language: str) -> str:
         raise ValueError(f"simulated_mps.yaml has counts of an unknown kind: {', '.join(sorted(unknown))}")
     rows = [_row(GROUPS[name], counts) for name, counts in groups.items()]
     rows.append(_row(ALL, sum(groups.values(), Counter())))
-    source = text["source"].format(source=tests["source"])
-    below = sentences(language, source, origin(tests, language), text["others"])
-    return f"{table_of(TESTS, rows, language)}\n{below}"
+    source = f"{tests['source']}{text['end']}"
+    return explained(TESTS, rows, language, source, origin(tests, language), text["others"])
 
 
 def render_speed(language: str) -> str:
     """Return the table of training steps and its origin as Markdown."""
     speed = load("simulated_mps")["speed"]
-    below = sentences(language, origin(speed, language), TEXT[language]["medians"])
-    return f"{table_of(STEPS, speed['steps'], language)}\n{below}"
+    return explained(STEPS, speed["steps"], language, origin(speed, language), TEXT[language]["medians"])
 
 
 TABLES: dict[str, Callable[[str], str]] = {

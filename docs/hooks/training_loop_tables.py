@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from markdown_tables import RANGE, Column, figures, table_of, written
-from origins import load, named, origin, processor, sentences
+from markdown_tables import RANGE, Column, figures, written
+from origins import explained, load, named, origin, processor
 
 COMPARED = {
     "bare": {"en": "bare loop, counts no accuracy", "zh": "裸循环，不统计准确率"},
@@ -74,7 +74,7 @@ def loop_table(columns: Iterable[Column], part: str, language: str) -> str:
         for found in entry[part]:
             rows.append(found | {"device": name, "training": training_name(found)})
         where.append(named(f"`{entry['system']}`", origin(entry, language), language))
-    return f"{table_of(columns, rows, language)}\n{sentences(language, *where)}\n"
+    return explained(columns, rows, language, *where)
 
 
 def training_name(part: Mapping[str, Any]) -> dict[str, str]:
@@ -90,8 +90,8 @@ def waiting(language: str) -> str:
     content = load("waiting")
     work = 2 * content["size"] ** 3 / 1e12
     rows = [reading | {"tflops": work / reading["median"]} for reading in content["readings"]]
-    below = sentences(language, PRODUCT[language].format(size=content["size"]), origin(content, language))
-    return f"{table_of(WAITING, rows, language)}\n{below}\n"
+    product = PRODUCT[language].format(size=content["size"])
+    return explained(WAITING, rows, language, product, origin(content, language))
 
 
 TABLES: dict[str, Callable[[str], str]] = {

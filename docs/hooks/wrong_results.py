@@ -1,17 +1,18 @@
 """The table of wrong results that MPS is known for, from docs/data/wrong_results.yaml."""
 
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
-import yaml
+from markdown_tables import Column, table_of
+from origins import DATA, load
 
-DATA = Path(__file__).resolve().parent.parent / "data" / "wrong_results.yaml"
 TRACKER = "https://github.com/pytorch/pytorch"
-
-HEADS = {
-    "en": ("What is computed wrongly", "PyTorch", "State", "Source"),
-    "zh": ("什么算错了", "PyTorch 版本", "状态", "来源"),
-}
+COLUMNS = (
+    Column("What is computed wrongly", "什么算错了", "what"),
+    Column("PyTorch", "PyTorch 版本", "versions"),
+    Column("State", "状态", "state"),
+    Column("Source", "来源", "sources"),
+)
 STATES = {
     "open": {"en": "**open**", "zh": "**未解决**"},
     "fixed": {"en": "fixed in {release}", "zh": "{release} 已修复"},
@@ -21,26 +22,24 @@ STATES = {
 JOINTS = {"en": ("; ", ", "), "zh": ("；", "、")}  # before a note, between sources
 
 
-def load() -> list[dict[str, Any]]:
+def cases() -> list[dict[str, Any]]:
     """Return the cases in order."""
-    return yaml.safe_load(DATA.read_text(encoding="utf-8"))["cases"]
+    return load("wrong_results", DATA)["cases"]
 
 
-def _state(state: dict[str, Any], language: str) -> str:
+def in_words(case: dict[str, Any], language: str) -> dict[str, Any]:
+    """Return a case with its state and its sources as the table shows them."""
+    state, (before, between) = case["state"], JOINTS[language]
     words = STATES[state["is"]][language].format(release=state.get("in"))
-    return words + (JOINTS[language][0] + state["note"][language] if "note" in state else "")
-
-
-def _source(kind: str, number: int) -> str:
-    return f"[#{number}]({TRACKER}/{'pull' if kind == 'pull' else 'issues'}/{number})"
+    words += before + state["note"][language] if "note" in state else ""
+    folders = {"pull": "pull", "issue": "issues"}
+    links = (f"[#{number}]({TRACKER}/{folders[kind]}/{number})" for kind, number in case["sources"])
+    return case | {"state": words, "sources": between.join(links)}
 
 
 def render(language: str) -> str:
     """Return the table as Markdown in `language` ("en" or "zh")."""
-    head = HEADS[language]
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    for case in load():
-        sources = JOINTS[language][1].join(_source(kind, number) for kind, number in case["sources"])
-        cells = [case["what"][language], case["versions"][language], _state(case["state"], language), sources]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    return table_of(COLUMNS, [in_words(case, language) for case in cases()], language, right=False)
+
+
+TABLES: dict[str, Callable[[str], str]] = {"wrong-results": render}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.hooks.operator_tables import LISTS, render
+from docs.hooks.operator_tables import LISTS, TABLES
 
 ASSETS = Path(__file__).resolve().parents[2] / "docs" / "assets"
 PARTS = ("filter", "changed", "missing", *LISTS)
@@ -17,7 +17,7 @@ def page_source(language: str) -> str:
     """Return a page with the box, the tables and the lists, their style and their script."""
     css = (ASSETS / "stylesheets" / "operator-tables.css").read_text(encoding="utf-8")
     js = (ASSETS / "javascripts" / "operator-filter.js").read_text(encoding="utf-8")
-    parts = "\n".join(render(f"operators-{part}", language) for part in PARTS)
+    parts = "\n".join(TABLES[f"operators-{part}"](language) for part in PARTS)
     return PAGE.format(language=language, css=css, js=js, parts=parts)
 
 

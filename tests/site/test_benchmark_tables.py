@@ -4,7 +4,11 @@ import json
 import re
 from pathlib import Path
 
+import benchmark_files as files
+import benchmark_table as tables
+import indicator_speed as speed
 import pytest
+import training_loop_tables
 import yaml
 
 from examples.benchmarking.report import last_loss, losses_differ
@@ -26,27 +30,12 @@ MAC = {
 }
 
 
-@pytest.fixture(scope="module")
-def tables(import_hook):
-    return import_hook("benchmark_table")
-
-
-@pytest.fixture(scope="module")
-def files(import_hook):
-    return import_hook("benchmark_files")
-
-
-@pytest.fixture(scope="module")
-def speed(import_hook):
-    return import_hook("indicator_speed")
-
-
 @pytest.fixture(params=FILES, ids=lambda path: path.stem)
 def content(request):
     return json.loads(request.param.read_text(encoding="utf-8"))
 
 
-def test_every_stored_benchmark_is_shown(tables, files, speed):
+def test_every_stored_benchmark_is_shown():
     """Whoever adds a result of another training also says in which table it belongs."""
     shown = {found.path for training in tables.TRAININGS.values() for found in files.of_training(*training)}
     shown |= {benchmark.path for found in speed.measured_sizes() for benchmark in found.values()}
@@ -101,19 +90,7 @@ def test_checkpoints_cost_what_the_page_says():
     assert len(before_the_last) >= 7 and max(before_the_last) < 0.01
 
 
-def test_both_languages_have_the_same_shape_and_figures(
-    tables, speed, import_hook, assert_same_shape_and_figures
-):
-    loop = import_hook("training_loop_tables")
-    shown = tables.TABLES | speed.TABLES | loop.TABLES
-    assert len(shown) == 8
-    for render in shown.values():
-        for english, chinese in zip(*(render(code).split("\n\n") for code in ("en", "zh")), strict=True):
-            if english.startswith("|"):
-                assert_same_shape_and_figures(english, chinese)
-
-
-def test_cells(tables, import_hook):
+def test_cells():
     large = tables.TABLES["benchmark-cifar-large"]("en")
     assert "| `cuda` | 7.40 | 7.37 to 7.45 | 17,297 | 40.65 | 3.13 | 1,220 | 2.681 |" in large
     assert "NVIDIA H200, 16 x86-64 CPU cores, 16 threads, Linux; PyTorch 2.11.0" in large
@@ -123,11 +100,11 @@ def test_cells(tables, import_hook):
     assert "| `mps` | – | – | – | – | – | – | – |" in digits("en")
     assert " `mps` is not available here: `only Macs have it, and this is Linux`. " in digits("en")
     assert "`mps` 在这里不可用：`only Macs have it, and this is Linux`。" in digits("zh")
-    waiting = import_hook("training_loop_tables").waiting("zh")
+    waiting = training_loop_tables.waiting("zh")
     assert "| 等 GPU 算完 | 2.682 | 2.678 到 2.700 | 51.2 |" in waiting
 
 
-def of_the_page(files, words):
+def of_the_page(words):
     """Return the result of the machine that the page speaks of."""
     found = files.of_training("cifar_optimizers", words)
     (page,) = [benchmark for benchmark in found if benchmark.content["machine"]["gpu"] == GPU_OF_THE_PAGE]
@@ -147,7 +124,7 @@ def on_a_mac(content):
 
 
 @pytest.fixture
-def with_a_mac(files, monkeypatch, tmp_path):
+def with_a_mac(monkeypatch, tmp_path):
     """Lay a file of a Mac beside each of the page's machine, with its words in another order."""
     for benchmark in files.stored():
         if benchmark.content["machine"]["gpu"] != GPU_OF_THE_PAGE:
@@ -165,7 +142,7 @@ def with_a_mac(files, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     "name", ["benchmark-cifar-digits", "benchmark-cifar-large", "benchmark-indicator-origin"]
 )
-def test_the_levels_of_a_mac_get_a_table(tables, with_a_mac, name):
+def test_the_levels_of_a_mac_get_a_table(with_a_mac, name):
     english, chinese = (tables.TABLES[name](language).split("\n\n") for language in ("en", "zh"))
     assert len(english) == len(chinese) == 4, "a table and its origin for each machine"
     for table in (english[0], chinese[0]):
@@ -196,7 +173,7 @@ def test_the_levels_of_a_mac_get_a_table(tables, with_a_mac, name):
     assert "| `cuda` |" in english[2]
 
 
-def test_the_sizes_of_a_mac_get_a_table(speed, with_a_mac):
+def test_the_sizes_of_a_mac_get_a_table(with_a_mac):
     mac, origin, server, *_ = speed.sizes("en").split("\n\n")
     assert mac.splitlines()[0] == (
         "| Size | Parameters | Batch size | CPU, ms | GPU, ms | bf16, ms | Compiled too, ms | Best speed-up |"
@@ -207,34 +184,34 @@ def test_the_sizes_of_a_mac_get_a_table(speed, with_a_mac):
     assert "| 大小 | 参数量 | 批大小 | CPU，ms | GPU，ms | bf16，ms | 再加编译，ms |" in speed.sizes("zh")
 
 
-def test_one_machine_may_measure_a_size_only_once(speed, files, with_a_mac):
+def test_one_machine_may_measure_a_size_only_once(with_a_mac):
     path = next(iter(speed.measured_sizes()[0].values())).path
     (path.parent / "z-again.json").write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
     with pytest.raises(ValueError, match=r"z-again\.json: the same machine and training"):
         speed.sizes("en")
 
 
-def changed(files, monkeypatch, tmp_path, change):
+def changed(monkeypatch, tmp_path, change):
     """Store the large benchmark alone, its rows changed by a function."""
-    content = of_the_page(files, LARGE).content
+    content = of_the_page(LARGE).content
     change(content["rows"])
     (tmp_path / "a.json").write_text(json.dumps(content), encoding="utf-8")
     monkeypatch.setattr(files, "FOLDER", tmp_path)
 
 
-def test_a_loss_that_was_not_a_number_is_a_dash_and_said(tables, files, monkeypatch, tmp_path):
-    changed(files, monkeypatch, tmp_path, lambda rows: rows[1].update(last_loss=None, loss_differs=True))
+def test_a_loss_that_was_not_a_number_is_a_dash_and_said(monkeypatch, tmp_path):
+    changed(monkeypatch, tmp_path, lambda rows: rows[1].update(last_loss=None, loss_differs=True))
     large = tables.TABLES["benchmark-cifar-large"]("en")
     assert "| 1,220 | – |" in large and "`cuda`: the loss differs from that of the first level." in large
 
 
-def test_a_sweep_is_not_a_table_of_levels(tables, files, monkeypatch, tmp_path):
-    changed(files, monkeypatch, tmp_path, lambda rows: rows.append(rows[1] | {"batch_size": 256}))
+def test_a_sweep_is_not_a_table_of_levels(monkeypatch, tmp_path):
+    changed(monkeypatch, tmp_path, lambda rows: rows.append(rows[1] | {"batch_size": 256}))
     with pytest.raises(ValueError, match="a level twice"):
         tables.TABLES["benchmark-cifar-large"]("en")
 
 
-def test_a_training_without_a_result_is_an_error(tables):
+def test_a_training_without_a_result_is_an_error():
     with pytest.raises(ValueError, match="no result of cifar_optimizers --width 3"):
         tables.levels("en", "cifar_optimizers", "--width 3")
 
@@ -248,24 +225,24 @@ def test_a_training_without_a_result_is_an_error(tables):
         ("--size origin --batch-size 16 --resident", False),
     ],
 )
-def test_options_are_compared_whatever_their_order(files, typed, same):
+def test_options_are_compared_whatever_their_order(typed, same):
     wanted = files.options(["--size", "origin", "--batch-size", "16"])
     assert (files.options(typed.split()) == wanted) is same
 
 
-def test_the_arithmetic_on_the_page(files):
+def test_the_arithmetic_on_the_page():
     """The page divides the work of a step by peaks and by measured times."""
     data = yaml.safe_load((RESULTS / "resnet18.yaml").read_text(encoding="utf-8"))
     work = 128 * next(n["training_flop"] for n in data["networks"] if n["id"] == "cifar")
     m2 = next(chip["fp32_tflops"] for chip in data["chips"] if chip["name"] == "M2") * 1e12
-    by_level = {row["level"]: row for row in of_the_page(files, LARGE).rows}
+    by_level = {row["level"]: row for row in of_the_page(LARGE).rows}
     found = [work / 1e9, 1e3 * work / m2]
     found += [work / by_level[level]["median_s"] / 1e12 for level in ("cuda", "cpu")]
     page = (ROOT / "docs" / "en" / "guides" / "benchmarking.md").read_text(encoding="utf-8")
     for value, text in zip(found, ("426 GFLOP", "119 ms", "58 TFLOPS", "1.4 TFLOPS"), strict=True):
         digits = len(text.split()[0].partition(".")[2])
         assert f"{value:.{digits}f}" == text.split()[0] and text in page
-    digits = of_the_page(files, "").rows
+    digits = of_the_page("").rows
     plain, compiled = digits[0], next(row for row in digits if row["level"] == "cpu+compile")
     saved = plain["median_s"] - compiled["median_s"]
     extra = compiled["start_s"] - plain["start_s"]

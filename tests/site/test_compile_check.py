@@ -26,7 +26,9 @@ def test_the_page_has_the_measured_figures(language):
         expected |= {f"{100 * max(row['most_of_a_limit'] for row in rows):.0f}"}
         expected |= {entry["versions"]["torch"].partition("+")[0]}
         hard = [row for row in rows if in_16_bits_of_the_resnet(row)]
-        expected |= {str(sum(row[name] for row in hard)) for name in ("gradients", "doubled", "zero", "reversed")}
+        expected |= {
+            str(sum(row[name] for row in hard)) for name in ("gradients", "doubled", "zero", "reversed")
+        }
     assert set(re.findall(r"\d+(?:\.\d+)*", text)) == expected
 
 

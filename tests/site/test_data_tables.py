@@ -1,55 +1,71 @@
-"""Tables are put where pages name them; an unknown name is told from a defect in a renderer."""
+"""Tables are put where pages name them, and every one says the same in both languages."""
 
 import re
 from pathlib import Path
 from types import SimpleNamespace
 
+import data_tables
 import pytest
 from mkdocs.exceptions import PluginError
 
+from tools.checks.written_numbers import compare_numbers
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = SimpleNamespace(file=SimpleNamespace(src_uri="guides/speed.md"))
+CODE_OR_LINK = re.compile(r"`[^`]+`|<code>.*?</code>|\]\(https?://[^)]+\)|href=\"[^\"]+\"")
 
 
-@pytest.fixture
-def hook(import_hook, monkeypatch):
+def put_in(markdown):
+    return data_tables.on_page_markdown(markdown, PAGE, None, None)
+
+
+@pytest.fixture(autouse=True)
+def on_a_chinese_page(monkeypatch):
     monkeypatch.setenv("DOCS_LOCALE", "zh")
-    return import_hook("data_tables")
 
 
-def test_a_table_replaces_its_marker_in_the_language_of_the_page(hook, monkeypatch):
-    monkeypatch.setitem(hook.TABLES, "glossary", lambda language: f"| {language} |")
-    markdown = "Before\n\n<!-- table: glossary -->\n\nafter"
-    assert hook.on_page_markdown(markdown, PAGE, None, None) == "Before\n\n| zh |\n\nafter"
+def test_a_table_replaces_its_marker_in_the_language_of_the_page(monkeypatch):
+    monkeypatch.setitem(data_tables.glossary_table.TABLES, "glossary", lambda language: f"| {language} |")
+    assert put_in("Before\n\n<!-- table: glossary -->\n\nafter") == "Before\n\n| zh |\n\nafter"
 
 
-@pytest.mark.parametrize(
-    "name", ["nothing", "benchmark-nothing", "operators-nothing", "speeds-", "variables-x"]
-)
-def test_an_unknown_name_is_told_with_its_page(hook, name):
+@pytest.mark.parametrize("name", ["nothing", "operators-nothing", "speeds-", "variables-x"])
+def test_an_unknown_name_is_told_with_its_page(name):
     with pytest.raises(PluginError) as raised:
-        hook.on_page_markdown(f"<!-- table: {name} -->", PAGE, None, None)
+        put_in(f"<!-- table: {name} -->")
     assert str(raised.value) == f"guides/speed.md: there is no table named {name!r}"
 
 
-@pytest.mark.parametrize("name", ["glossary", "memory-sweep"])
-def test_a_defect_in_a_renderer_keeps_its_cause_and_names_table_and_page(hook, monkeypatch, name):
+def test_a_defect_in_a_renderer_keeps_its_cause_and_names_table_and_page(monkeypatch):
     def defective(language):
         return {"fp32": 1.0}["bf16"]
 
-    monkeypatch.setitem(hook.TABLES, "glossary", defective)
-    monkeypatch.setitem(hook.memory_tables.TABLES, "memory-sweep", defective)
+    monkeypatch.setitem(data_tables.memory_tables.TABLES, "memory-sweep", defective)
     with pytest.raises(KeyError, match="bf16") as raised:
-        hook.on_page_markdown(f"<!-- table: {name} -->", PAGE, None, None)
+        put_in("<!-- table: memory-sweep -->")
     assert raised.traceback[-1].name == "defective"
-    assert raised.value.__notes__ == [f"guides/speed.md: the table {name!r} could not be rendered"]
+    assert raised.value.__notes__ == ["guides/speed.md: the table 'memory-sweep' could not be rendered"]
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_name_on_a_page_is_a_table_and_every_table_is_on_a_page(hook, language):
+def test_every_name_on_a_page_is_a_table_and_every_table_is_on_a_page(language):
     """Most groups of environment variables are data without a table of their own."""
     pages = [path.read_text(encoding="utf-8") for path in (DOCS / language).rglob("*.md")]
     named = {name for page in pages for name in re.findall(r"<!-- table: (\S+) -->", page)}
-    assert named <= hook.renderers().keys() and len(named) > 30
-    unused = hook.renderers().keys() - named
+    assert named <= data_tables.renderers().keys() and len(named) > 30
+    unused = data_tables.renderers().keys() - named
     assert all(name.startswith("variables-") for name in unused), unused
+
+
+@pytest.mark.parametrize("name", sorted(data_tables.renderers()))
+def test_both_languages_have_the_same_rows_figures_code_and_links(name):
+    english, chinese = (data_tables.render(name, language) for language in ("en", "zh"))
+    assert compare_numbers(english, chinese, exact=True)[1] == []
+    assert sorted(CODE_OR_LINK.findall(english)) == sorted(CODE_OR_LINK.findall(chinese))
+    assert english != chinese
+    shapes = [[line.count("|") for line in text.splitlines()] for text in (english, chinese)]
+    assert shapes[0] == shapes[1]
+    for table in english.split("\n\n"):  # each row has a cell under each heading
+        assert len({line.count("|") for line in table.splitlines() if line.startswith("|")}) <= 1
+    for text in (english, chinese):
+        assert not re.search(r"\bNone\b|\{\w*\} ", re.sub('data-found="[^"]+"', "", text))

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import benchmark_files as files
+import indicator_speed as table
 import pytest
 import torch
 import yaml
@@ -12,16 +14,6 @@ from examples.indicator_transformer.model import SIZES, IndicatorTransformer
 from tools.measuring.indicator_batches import DATA, WAYS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "en" / "examples" / "indicator-transformer" / "index.md"
-
-
-@pytest.fixture
-def table(import_hook):
-    return import_hook("indicator_speed")
-
-
-@pytest.fixture
-def files(import_hook):
-    return import_hook("benchmark_files")
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +33,7 @@ def on_the_gpu(entries):
     return measured(entries["cuda"])
 
 
-def test_each_device_has_a_table_and_a_way_it_lacks_has_no_column(table, entries):
+def test_each_device_has_a_table_and_a_way_it_lacks_has_no_column(entries):
     gpu, cpu = (table.batches_on(entries[device], "en").splitlines() for device in ("cuda", "cpu"))
     assert table.batches("en").count("| Batch size |") >= 2
     assert gpu[2] == "| 16 | 13.6 | 17.5 | 17.7 | 7.65 | 1,175 | 2,092 |"
@@ -50,7 +42,7 @@ def test_each_device_has_a_table_and_a_way_it_lacks_has_no_column(table, entries
     assert "2 x86-64 CPU cores, 2 threads, Linux;" in cpu[-1] and entries["cpu"]["command"] in cpu[-1]
 
 
-def test_sizes_are_those_of_the_networks(table):
+def test_sizes_are_those_of_the_networks():
     assert list(table.SIZES) == list(SIZES)
     for size, parameters in table.SIZES.items():
         indicators = SMALL if size == "small" else INDICATORS
@@ -63,7 +55,7 @@ def test_sizes_are_those_of_the_networks(table):
             assert {row["samples_per_step"] for row in measured} == {batch_size}
 
 
-def on_the_gpu_of_the_page(table):
+def on_the_gpu_of_the_page():
     """Return the sizes that the machine measured of which the page speaks."""
     (found,) = [
         found
@@ -73,8 +65,8 @@ def on_the_gpu_of_the_page(table):
     return found
 
 
-def test_sizes(table):
-    lines = table.sizes_on(on_the_gpu_of_the_page(table), "en").splitlines()
+def test_sizes():
+    lines = table.sizes_on(on_the_gpu_of_the_page(), "en").splitlines()
     assert table.sizes("en").count("| Size |") == len(table.measured_sizes())
     assert lines[2] == "| `small` | 36,130 | 64 | 11.8 | 7.57 | 9.45 | 8.05 | 1.6 |"
     assert lines[5] == "| `large` | 152,558,978 | 16 | 3,204 | 47.8 | 35.3 | 24.5 | 131 |"
@@ -93,7 +85,7 @@ def without(entry, way, size=None, reason=None):
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_way_that_is_missing_takes_its_heading_along(table, entries, language):
+def test_a_way_that_is_missing_takes_its_heading_along(entries, language):
     head, _, first, *_ = table.batches_on(without(entries["cuda"], "bf16"), language).splitlines()
     columns = [table.BATCH_SIZE, *(way for way in table.WAYS if way.key != "bf16"), *table.SPEEDS]
     assert head == f"| {' | '.join(getattr(column, language) for column in columns)} |"
@@ -109,14 +101,14 @@ def test_a_way_that_is_missing_takes_its_heading_along(table, entries, language)
         ("fp32", 16, "out of memory", "| 16 | – | 17.5 | 17.7 | 7.65 | – | 2,092 |"),
     ],
 )
-def test_a_way_that_failed_is_a_dash(table, entries, way, size, reason, row):
+def test_a_way_that_failed_is_a_dash(entries, way, size, reason, row):
     lines = table.batches_on(without(entries["cuda"], way, size, reason), "en").splitlines()
     assert lines[2] == row
     assert lines[-1].endswith(" A dash: this way failed; the reason is in the same file.")
     assert "A dash" not in table.batches_on(entries["cuda"], "en")
 
 
-def test_a_batch_size_of_which_every_way_failed_has_a_row(table, entries):
+def test_a_batch_size_of_which_every_way_failed_has_a_row(entries):
     entry = entries["cuda"]
     for way in WAYS:
         entry = without(entry, way, 16, "out of memory")
@@ -124,8 +116,8 @@ def test_a_batch_size_of_which_every_way_failed_has_a_row(table, entries):
     assert lines[2] == "| 16 | – | – | – | – | – | – |"
 
 
-def test_a_level_that_is_missing_is_a_dash(table, files):
-    found = on_the_gpu_of_the_page(table)
+def test_a_level_that_is_missing_is_a_dash():
+    found = on_the_gpu_of_the_page()
     for (size, batch_size), benchmark in found.items():
         cpu, gpu, bf16, compiled = benchmark.rows
         bf16 = {"level": bf16["level"], "status": "unavailable", "reason": f"no room for {size}"}
@@ -137,7 +129,7 @@ def test_a_level_that_is_missing_is_a_dash(table, files):
     assert "`cuda+bf16` is not available here: `no room for large`." in lines[-1]
 
 
-def test_levels_of_any_device_have_a_heading(table):
+def test_levels_of_any_device_have_a_heading():
     def heads(*levels):
         return [column.en for column in table.level_columns(levels)]
 
@@ -146,7 +138,7 @@ def test_levels_of_any_device_have_a_heading(table):
     assert heads("cuda", "mps") == ["`cuda`, ms", "`mps`, ms"]
 
 
-def test_the_hook_shows_every_way_that_is_measured(table):
+def test_the_hook_shows_every_way_that_is_measured():
     assert list(WAYS) == [column.key for column in table.WAYS]
 
 

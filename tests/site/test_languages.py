@@ -1,9 +1,6 @@
 """The English and the Chinese texts of this repository are equals."""
 
-import importlib.util
 from pathlib import Path
-
-import pytest
 
 from tools.checks import parity, terms, typography
 
@@ -26,15 +23,3 @@ def test_chinese_typography():
     defects, count = typography.check(ROOT)
     assert not defects, "\n".join(defects)
     assert count
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_glossary_table_has_every_term(language):
-    spec = importlib.util.spec_from_file_location("glossary_table", ROOT / "docs/hooks/glossary_table.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    rows = [row.strip("| ").split(" | ") for row in module.render(language).splitlines()]
-    assert {len(row) for row in rows} == {4}
-    assert len(rows) == 2 + len(terms.load_glossary(ROOT))
-    decay = next(row for row in rows if "weight decay" in row[0])
-    assert "权重衰减" in decay[1] and "体重衰减" in decay[3]

@@ -1,14 +1,10 @@
 """Columns that are data put each value under its heading, in both languages."""
 
+import markdown_tables as tables
 import pytest
 
 
-@pytest.fixture(scope="module")
-def tables(import_hook):
-    return import_hook("markdown_tables")
-
-
-def test_cells(tables):
+def test_cells():
     columns = [
         tables.Column("Name", "名称", "name", form="`{}`"),
         tables.Column("What", "内容", "what"),
@@ -34,7 +30,7 @@ def test_cells(tables):
     assert "| `a` | 一 | 7.40（7.00 到 1,000） | 1.0 到 2.5 |" in tables.table_of(columns, rows, "zh")
 
 
-def test_a_row_that_does_not_fit_its_head_is_an_error(tables):
+def test_a_row_that_does_not_fit_its_head_is_an_error():
     with pytest.raises(ValueError, match="2 cells under 3 headings"):
         tables.table(["a", "b", "c"], [["1", "2", "3"], ["1", "3"]])
 
@@ -43,5 +39,5 @@ def test_a_row_that_does_not_fit_its_head_is_an_error(tables):
     ("value", "text"),
     [(0.01234, "0.0123"), (7.4, "7.40"), (300.8, "301"), (15271.4, "15,271")],
 )
-def test_three_digits(tables, value, text):
+def test_three_digits(value, text):
     assert tables.figures(value) == text

@@ -4,10 +4,10 @@ import json
 import re
 from pathlib import Path
 
+import operator_tables as page
 import pytest
 from bs4 import BeautifulSoup
 
-from docs.hooks import operator_tables as page
 from snippets.operator_support import (
     ELSEWHERE,
     FALLS_BACK,
@@ -75,7 +75,7 @@ def test_no_operator_is_left_out():
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_changed_operators_have_a_column_for_every_release(language):
-    table = BeautifulSoup(page.render("operators-changed", language), "html.parser")
+    table = BeautifulSoup(page.TABLES["operators-changed"](language), "html.parser")
     heads = [head.get_text() for head in table.select("th")]
     assert heads[1:] == list(DATA["releases"])
     rows = table.select("tbody tr")
@@ -84,7 +84,7 @@ def test_changed_operators_have_a_column_for_every_release(language):
 
 
 def test_replacements_come_first_and_other_hardware_last():
-    table = BeautifulSoup(page.render("operators-missing", "en"), "html.parser")
+    table = BeautifulSoup(page.TABLES["operators-missing"]("en"), "html.parser")
     rows = [[cell.get_text() for cell in row.select("td")] for row in table.select("tbody tr")]
     assert len(rows) == len(page.group(dict.fromkeys(DATA["missing"], "-")))
     first, last = [text for _, text in rows].index(""), [text for _, text in rows[::-1]].index("")

@@ -3,6 +3,7 @@
 from datetime import date
 from pathlib import Path
 
+import origins
 import pytest
 import yaml
 
@@ -20,11 +21,6 @@ MAC = {
 SERVER = {"system": "Linux x86_64", "chip": "Intel", "cpu_cores": 2, "cpu_threads": 1, "gpu": "NVIDIA H200"}
 
 
-@pytest.fixture(scope="module")
-def origins(import_hook):
-    return import_hook("origins")
-
-
 @pytest.mark.parametrize(
     ("language", "sentence"),
     [
@@ -40,7 +36,7 @@ def origins(import_hook):
         ),
     ],
 )
-def test_a_mac(origins, language, sentence):
+def test_a_mac(language, sentence):
     result = {"machine": MAC, "versions": {"python": "3.12", "torch": "2.15.0"}, "date": date(2026, 11, 21)}
     assert origins.origin(result | {"command": "python x.py"}, language) == sentence
     assert origins.origin(result, language) == sentence[: sentence.index("2026-11-21") + 11]
@@ -69,12 +65,12 @@ def test_a_mac(origins, language, sentence):
         ),
     ],
 )
-def test_a_result_of_the_cpu_does_not_name_the_gpu(origins, device, by_hand, english, chinese):
+def test_a_result_of_the_cpu_does_not_name_the_gpu(device, by_hand, english, chinese):
     for language, words in (("en", english), ("zh", chinese)):
         assert origins.machine_words(SERVER | by_hand, language, device) == words
 
 
-def test_what_computed(origins):
+def test_what_computed():
     assert origins.processor(MAC, "mps", "en") == "Apple M4 Max, 40 GPU cores"
     assert origins.processor(MAC, "cpu", "zh") == "Apple M4 Max，16 个 CPU 核"
     assert origins.processor(SERVER, "cuda", "en") == "NVIDIA H200"
@@ -98,7 +94,7 @@ RESULTS_WITH_ORIGIN = list(results())
 
 
 @pytest.mark.parametrize("result", RESULTS_WITH_ORIGIN)
-def test_every_result_says_where_it_comes_from(origins, result):
+def test_every_result_says_where_it_comes_from(result):
     assert result.keys() >= {"machine", "versions", "date", "command"}
     assert isinstance(result["date"], date)
     known = {

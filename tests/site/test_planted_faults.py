@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from tests.browser.site_pages import page_files, unvisited
-from tools.checks import parity
 from tools.build_site import BuildFailed, build
+from tools.checks import parity
 from tools.checks.page_code import check_pages
 from tools.checks.sections import all_sections
 from tools.working_copy import working_copy

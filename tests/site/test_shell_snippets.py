@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.record_output import machine_traits, read_index
 from tools.checks.shell_snippets import FOLDER, branches, run_mark, without
+from tools.record_output import machine_traits, read_index
 from tools.working_copy import environment, working_copy
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,15 +4,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import simulated_mps_tests as hook
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = yaml.safe_load((ROOT / "docs" / "data" / "results" / "simulated_mps.yaml").read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="module")
-def hook(import_hook):
-    return import_hook("simulated_mps_tests")
 
 
 def test_the_goal_is_met():
@@ -28,7 +24,7 @@ def test_a_step_costs_at_most_three_times_that_of_the_cpu():
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_tables_show_every_group_and_step(language, hook):
+def test_tables_show_every_group_and_step(language):
     tests = hook.render(language)
     for name in DATA["tests"]["counts"]:
         assert f"| {hook.GROUPS[name][language]} |" in tests
@@ -42,7 +38,7 @@ def test_tables_show_every_group_and_step(language, hook):
 @pytest.mark.parametrize(
     "counts", [{"numpy": {"passed": 1, "surprised": 1}}, {"numpy": {"passed": 1}, "surprised": {"passed": 1}}]
 )
-def test_an_unknown_outcome_or_group_is_an_error(monkeypatch, hook, counts):
+def test_an_unknown_outcome_or_group_is_an_error(monkeypatch, counts):
     monkeypatch.setattr(hook, "load", lambda name: {"tests": {"counts": counts}})
     with pytest.raises(ValueError, match="surprised"):
         hook.render("en")

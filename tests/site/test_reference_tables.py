@@ -1,0 +1,167 @@
+"""Tables that people wrote: complete, every entry with its source, and every place that they name exists."""
+
+import re
+from pathlib import Path
+
+import coverage_table
+import environment_variables
+import glossary_table
+import published_speeds
+import pytest
+import wrong_results
+from origins import DATA, load
+
+from snippets.watermarks import DEFAULTS
+from tools.checks.terms import load_glossary
+
+ROOT = Path(__file__).resolve().parents[2]
+COVERAGE = load("coverage", DATA)
+ITEMS = [item for source in COVERAGE["sources"] for item in source["items"]]
+HEADING = re.compile(r"^#+ .*\{ #([a-z0-9-]+) \}$", re.MULTILINE)
+CASES = wrong_results.cases()
+
+
+# ---- What the guides name ----
+
+
+def test_ids_are_complete_and_in_order():
+    expected = [
+        f"{source}-{number:02d}" for source, count in (("0", 36), ("1", 32)) for number in range(1, count + 1)
+    ]
+    assert [item["id"] for item in ITEMS] == expected
+    for language in ("en", "zh"):
+        assert re.findall(r"'item-id'>([\d-]+)<", coverage_table.render(language)) == expected
+
+
+@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item["id"])
+def test_every_named_place_exists(item):
+    pages = [place["page"].partition("#") for place in item["where"] if "page" in place]
+    assert pages or item["treatment"] == "open", "what is built names a page"
+    assert all((ROOT / place["code"]).is_file() for place in item["where"] if "code" in place)
+    for path, _, anchor in pages:
+        for language in ("en", "zh"):
+            page = ROOT / "docs" / language / path
+            assert anchor in HEADING.findall(page.read_text(encoding="utf-8")), (
+                f"{page}: no heading {anchor!r}"
+            )
+
+
+def test_every_text_is_there_in_both_languages_and_nothing_else():
+    # An unquoted comma in YAML's short form would cut a text and leave its rest as a key of its own.
+    for entry in [*COVERAGE["sources"], *ITEMS]:
+        texts = [entry[key] for key in ("name", "title", "about", "note") if key in entry]
+        texts += [place["title"] for place in entry.get("where", []) if "page" in place]
+        assert texts and all(text.keys() == {"en", "zh"} for text in texts), entry["id"]
+
+
+def test_the_programs_of_all_guides_are_mapped():
+    scripts = COVERAGE["scripts"]
+    counts = {guide: [script["guide"] for script in scripts].count(guide) for guide in COVERAGE["guides"]}
+    assert counts == {"0": 6, "1": 3, "2": 2, "3": 8, "4": 5}
+    for script in scripts:
+        assert all((ROOT / path).is_file() for path in script["here"]), script["name"]
+        assert bool(script["here"]) == (script["treatment"] in ("built", "corrected")), script["name"]
+    rendered = coverage_table.render_scripts("zh")
+    assert "| `monitor_training.py` | " in rendered and "| `examples/monitor.py` |" in rendered
+
+
+def test_an_unknown_treatment_is_an_error():
+    with pytest.raises(KeyError):
+        coverage_table.treatment_of({"treatment": "perhaps"}, "en")
+
+
+# ---- Wrong results ----
+
+
+def test_every_case_is_complete_and_open_cases_come_first():
+    assert len(CASES) >= 15
+    for case in CASES:
+        assert case.keys() == {"what", "versions", "state", "sources"} and case["sources"]
+        state = case["state"]
+        assert state["is"] in wrong_results.STATES and ("in" in state) == (state["is"] == "fixed")
+        for texts in (case["what"], case["versions"], state.get("note", {"en": "x", "zh": "x"})):
+            assert texts.keys() == {"en", "zh"} and all(texts.values())
+    ranks = [{"open": 0, "unknown": 1}.get(case["state"]["is"], 2) for case in CASES]
+    assert ranks == sorted(ranks)
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ({"is": "open"}, "**open**"),
+        ({"is": "fixed", "in": "2.14", "note": {"en": "not all"}}, "fixed in 2.14; not all"),
+    ],
+)
+def test_states_in_words(state, words):
+    shown = wrong_results.in_words({"state": state, "sources": [["issue", 6], ["pull", 7]]}, "en")
+    tracker = "https://github.com/pytorch/pytorch"
+    assert shown == {"state": words, "sources": f"[#6]({tracker}/issues/6), [#7]({tracker}/pull/7)"}
+
+
+# ---- Environment variables and terms ----
+
+
+def test_every_variable_is_complete_and_in_one_table():
+    entries = environment_variables.VARIABLES
+    keys = {"name", "group", "default", "effect", "read", "since", "source"}
+    assert all(entry.keys() == keys and entry["source"] for entry in entries)
+    tables = "".join(render("en") for render in environment_variables.TABLES.values())
+    shown = re.findall(r"^\| `(\w+)` \|", tables, re.MULTILINE)
+    assert sorted(shown) == sorted({entry["name"] for entry in entries}) and len(shown) >= 17
+
+
+def test_defaults_are_those_that_the_code_assumes():
+    shown = environment_variables.TABLES["variables-memory"]("zh")
+    assert all(f"| `{name}` | {value} |" in shown for name, value in DEFAULTS.items())
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_glossary_has_every_term(language):
+    rows = [row.strip("| ").split(" | ") for row in glossary_table.render(language).splitlines()]
+    assert len(rows) == 2 + len(load_glossary())
+    decay = next(row for row in rows if "weight decay" in row[0])
+    assert "权重衰减" in decay[1] and "体重衰减" in decay[3]
+    assert '<span lang="zh">' in decay[1] if language == "en" else '<span lang="en">' in decay[0]
+
+
+# ---- Speeds that others published ----
+
+
+def test_every_table_of_speeds_names_its_sources():
+    for name, render in published_speeds.TABLES.items():
+        assert "[" in render("en").rpartition("Source: ")[2], name
+
+
+def test_the_clearly_faster_time_of_a_pair_is_bold():
+    assert published_speeds.cell([4.39, 5.25], 2) == "**4.39** / 5.25"
+    assert published_speeds.cell([2.52, 0.67], 2) == "2.52 / **0.67**"
+    assert published_speeds.cell([6.37, 6.2], 2) == "6.37 / 6.20"  # within 3 %
+
+
+def test_speeds_as_published():
+    """Checked with benchmarks/average_benchmark.md of TristanBilot/mlx-benchmark at 85c5376, among others."""
+    bert = published_speeds.TABLES["speeds-bert"]("en")
+    assert "| 64 × 128 | 512 | 177 | 49 | 156 | 73 | 41 | 120 |" in bert
+    assert "`4559602` of 2023-12-20" in bert
+    assert "**426.0** / 912.5" in published_speeds.TABLES["speeds-mlx-trainings"]("zh")
+    assert (
+        "| M4 Pro (20) | 0.24.1 | **9.81** / 13.28 | 6.37 / 6.20 | 2.52 / **0.67** | 7.17 / **2.77** | "
+        "**0.42** / 0.84 | 2.62 / **1.81** |"
+    ) in published_speeds.TABLES["speeds-mlx-microbenchmarks"]("en").splitlines()
+
+
+def test_what_the_page_says_of_all_machines():
+    """Matrix products: MLX everywhere; convolutions and softmax: PyTorch everywhere."""
+    table = published_speeds.SPEEDS["speeds-mlx-microbenchmarks"]
+    rows = [dict(zip(map(str, table["columns"]), row, strict=True)) for row in table["rows"]]
+    assert len(rows) == 11
+    ratios = {
+        name: [row[name][1] / row[name][0] for row in rows]
+        for name in ("MatMul", "Linear", "Conv2d", "Softmax")
+    }
+    assert 1.1 < min(ratios["MatMul"]) < 1.2 and 2.5 < max(ratios["MatMul"]) < 2.6
+    assert 1.9 < 1 / max(ratios["Conv2d"]) < 2 and 3.8 < 1 / min(ratios["Conv2d"]) < 3.9
+    assert 1.5 < 1 / max(ratios["Softmax"]) < 1.6 and 3.0 < 1 / min(ratios["Softmax"]) < 3.1
+    newer = [ratio for row, ratio in zip(rows, ratios["Linear"], strict=True) if re.search("M[34]", str(row))]
+    assert len(newer) == 6 and all(0.92 < ratio < 1.05 for ratio in newer)
+    assert min(set(ratios["Linear"]) - set(newer)) > 1.1 and 3.4 < max(ratios["Linear"]) < 3.5
