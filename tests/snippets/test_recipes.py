@@ -4,15 +4,19 @@ import ast
 import codeop
 import shutil
 import sys
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
 
 from snippets import device as ours
 from tests.recipe_runs import RECIPES, ROOT, differences, run_recipe
+from tools.checks.markdown_fences import find_fences
 from tools.checks.sections import parse_sections
+from tools.record_output import FOLDER
 
 LINES, COLUMNS = range(5, 16), 88
+GUIDES = [path.stem for path in sorted((ROOT / "docs/en/guides").glob("*.md"))]
 needs_a_compiler = pytest.mark.skipif(
     not any(shutil.which(name) for name in ("c++", "g++", "clang++")),
     reason="the compiler of torch.compile for the CPU needs a C++ compiler, and there is none",
@@ -109,3 +113,46 @@ def test_other_output_is_noticed():
     assert differences("device", "device: cuda\n") != []
     assert differences("device", "device: gpu\ncomputed on: gpu\n") != []
     assert differences("profiling", "own ms  calls  name\n") == []
+
+
+def page_defects(guide: str, markdown: str) -> list[str]:
+    """Return what is wrong with the recipes of a page: the first block is one, and output follows each."""
+    fences = find_fences(markdown)[0]
+    includes = [fence.include or "" for fence in fences]
+    own = f"snippets/recipes/{guide.replace('-', '_')}.py:recipe"
+    defects = [] if includes[:1] == [own] else [f"the first block is not {own}"]
+    if fences and "\n## " in "\n".join(markdown.split("\n")[: fences[0].first]):
+        defects.append("a heading before the first block")
+    for include, after in zip_longest(includes, includes[1:]):
+        if include.startswith("snippets/recipes/"):
+            recording = f"{FOLDER.as_posix()}/recipe_{Path(include.partition(':')[0]).stem}.txt"
+            defects += [] if after == recording else [f"{recording} does not follow its recipe"]
+    return defects
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_guide_begins_with_its_recipe(language, guide):
+    markdown = (ROOT / "docs" / language / "guides" / f"{guide}.md").read_text(encoding="utf-8")
+    assert page_defects(guide, markdown) == []
+
+
+RECIPE = '```python\n--8<-- "snippets/recipes/long_runs.py:recipe"\n```\n'
+OUTPUT = '```text\n--8<-- "docs/data/recorded/recipe_long_runs.txt"\n```\n'
+OTHER = '```python\n--8<-- "snippets/device.py:pick_device"\n```\n'
+
+
+@pytest.mark.parametrize(
+    ("markdown", "defect"),
+    [
+        (f"# Long runs\n\n{RECIPE}\n{OUTPUT}\n{OTHER}", None),
+        (f"# Long runs\n\n{OTHER}\n{RECIPE}\n{OUTPUT}", "the first block is not snippets/recipes/long_runs"),
+        ("# Long runs\n", "the first block is not snippets/recipes/long_runs"),
+        (f"# Long runs\n\n## Starting\n\n{RECIPE}\n{OUTPUT}", "a heading before"),
+        (f"# Long runs\n\n{RECIPE}\n{OTHER}", "docs/data/recorded/recipe_long_runs.txt does not follow"),
+        (f"# Long runs\n\n{RECIPE}", "docs/data/recorded/recipe_long_runs.txt does not follow"),
+    ],
+)
+def test_pages_are_checked(markdown, defect):
+    found = page_defects("long-runs", markdown)
+    assert found == [] if defect is None else len(found) == 1 and found[0].startswith(defect)
