@@ -1,14 +1,12 @@
 """Generate the notebooks of the site from Markdown texts that include tested sections.
 
-    python tools/build_notebooks.py            # write docs/<language>/<page>.ipynb, with outputs
-    python tools/build_notebooks.py --check    # only say whether a notebook's cells are out of date
+    python -m tools.build_notebooks      (`make notebooks`) write docs/<language>/<page>.ipynb, with outputs
 
 A source is docs/data/notebooks/<name>.<language>.md. Its front matter names the page, describes it and its
 figures; its Python fences are include lines, so the code cells are the tested code. Both languages have the
 same code cells, which run once; both notebooks carry those outputs.
 """
 
-import argparse
 import re
 import sys
 from pathlib import Path
@@ -115,13 +113,7 @@ def write_all(folder: Path) -> list[Path]:
 
 
 def main() -> int:
-    """Generate or check from the command line; return the exit code."""
-    parser = argparse.ArgumentParser(description="Generate the notebooks.", allow_abbrev=False)
-    parser.add_argument("--check", action="store_true", help="only say whether they are out of date")
-    if parser.parse_args().check:
-        defects = out_of_date()
-        print("\n".join(defects) or "all notebooks are up to date")
-        return 1 if defects else 0
+    """Generate all notebooks; return the exit code."""
     runs = ROOT / "runs"
     runs.mkdir(exist_ok=True)
     for path in write_all(runs):

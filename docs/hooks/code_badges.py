@@ -98,12 +98,7 @@ class Facts:
         return record if record and section and record["hash"] == section.hash else None
 
 
-facts = cache(Facts)
-
-
-def on_pre_build(config: MkDocsConfig) -> None:
-    """Read everything anew; `make serve` builds many times in one process."""
-    facts.cache_clear()
+facts = cache(Facts)  # each build is a process of its own
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:

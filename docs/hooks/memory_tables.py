@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from benchmark_files import of_training
 from markdown_tables import Column, written
 from origins import explained, load, origin, tf32
 
@@ -24,11 +25,12 @@ BATCHES = (
 )
 SWEEP = (
     Column("Batch size", "批大小", "batch_size"),
-    Column("ms per step", "每步毫秒数", "step_ms", written(".1f")),
+    Column("ms per step", "每步毫秒数", "median_s", written(".1f", 1e3)),
     Column("Samples per second", "每秒样本数", "samples_per_s", written(",.0f")),
-    Column("Memory held", "占用的内存", "held_mb", written(",.0f"), "{} MB"),
+    Column("Memory held", "占用的内存", "memory_mb", written(",.0f"), "{} MB"),
     Column("Peak of live tensors", "存活张量的峰值", "peak_mb", written(",.0f"), "{} MB"),
 )
+SWEPT = "cifar_optimizers", "--data synthetic --image-size 32 --width 64"
 COMPUTED = {
     "en": "{}. Computed, not measured; a test computes it again.",
     "zh": "{}。由计算得出，不是测量值；测试会重新计算一遍。",
@@ -53,10 +55,14 @@ def batches(language: str) -> str:
 
 
 def sweep(language: str) -> str:
-    """Return speed and memory of one training at several batch sizes, as they were measured."""
-    data = load("batch_size_sweep")
-    rounded = tf32(data["machine"], language)
-    return explained(SWEEP, data["rows"], language, origin(data, language), rounded)
+    """Return speed and memory of one training at several batch sizes, a table for each machine."""
+    first = load("batch_size_sweep")
+    found = [(first, first["rows"])]
+    found += [(each.origin, each.content["rows"]) for each in of_training(*SWEPT)]
+    return "\n".join(
+        explained(SWEEP, rows, language, origin(where, language), tf32(where["machine"], language))
+        for where, rows in found
+    )
 
 
 TABLES: dict[str, Callable[[str], str]] = {

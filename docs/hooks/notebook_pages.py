@@ -14,6 +14,7 @@ import json
 from types import MethodType
 
 from bs4 import BeautifulSoup, Tag
+from markdown.extensions.toc import nest_toc_tokens
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import Files
@@ -56,7 +57,7 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
             content.extend(output_block(output, soup) for output in cell.select(".jp-OutputArea-output"))
     for image, text in zip(content.find_all("img"), page.meta["figures"], strict=True):
         image["alt"] = text
-    page.toc = get_toc(nested(tokens))
+    page.toc = get_toc(nest_toc_tokens(tokens))
     return str(content)
 
 
@@ -68,21 +69,10 @@ def set_heading_ids(cell: Tag, soup: BeautifulSoup) -> list[dict]:
         link = heading.find("a", class_="anchor-link")
         link.extract()
         heading["id"] = name
-        tokens.append({"level": int(heading.name[1]), "id": name, "name": heading.get_text(), "children": []})
+        tokens.append({"level": int(heading.name[1]), "id": name, "name": heading.get_text()})
         if heading.name != "h1":
             heading.append(soup.new_tag("a", attrs={"class": "headerlink", "href": f"#{name}"}, string="¶"))
     return tokens
-
-
-def nested(tokens: list[dict]) -> list[dict]:
-    """Turn a flat list of headings into the tree that MkDocs expects."""
-    tree, path = [], []
-    for token in tokens:
-        while path and path[-1]["level"] >= token["level"]:
-            path.pop()
-        (path[-1]["children"] if path else tree).append(token)
-        path.append(token)
-    return tree
 
 
 def code_block(source: Tag, language: str, soup: BeautifulSoup) -> Tag:

@@ -7,6 +7,7 @@ from pathlib import Path
 import benchmark_files as files
 import benchmark_table as tables
 import indicator_speed as speed
+import memory_tables
 import pytest
 import training_loop_tables
 import yaml
@@ -38,6 +39,7 @@ def content(request):
 def test_every_stored_benchmark_is_shown():
     """Whoever adds a result of another training also says in which table it belongs."""
     shown = {found.path for training in tables.TRAININGS.values() for found in files.of_training(*training)}
+    shown |= {found.path for found in files.of_training(*memory_tables.SWEPT)}
     shown |= {benchmark.path for found in speed.measured_sizes() for benchmark in found.values()}
     assert shown == set(FILES) and len(FILES) >= 6
     assert all(path.parent.parent == files.FOLDER for path in FILES), "a folder for each machine"

@@ -27,12 +27,7 @@ def page_hash(path: Path) -> str:
 
 
 def stamp(path: Path, value: str) -> None:
-    """Write `source_hash: value` into the front matter of a Chinese page, touching nothing else.
-
-    Raises:
-        ValueError: the page has no front matter.
-
-    """
+    """Write `source_hash: value` into the front matter of a Chinese page. Raises ValueError without one."""
     text = path.read_text(encoding="utf-8")
     _, count, wrong = split_front_matter(text)
     if not count or wrong:

@@ -11,22 +11,19 @@ outside of fences, raw HTML code blocks.
 Every scanner of Markdown skips the blocks that it does not understand. So a second check compares what the
 scanner found with the HTML: the code blocks that a built page shows are exactly the expected texts, in order.
 Indented code, a fence that the renderer reads differently and a raw `<pre>` all show there.
-
-    python -m tools.checks.page_code       lists what is wrong in the sources, and sections that no page shows
 """
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 from itertools import zip_longest
 from pathlib import Path
 
 from bs4 import BeautifulSoup
 
 from tools.checks.markdown_fences import Fence, find_fences, is_include_marker
-from tools.checks.sections import SUFFIXES, Section, all_sections
+from tools.checks.sections import SUFFIXES, Section
 
 LANGUAGES = ("en", "zh")
 RECORDED = "docs/data/recorded/"
@@ -236,17 +233,3 @@ def rendered_blocks(html: str) -> list[str]:
         for block in blocks
         if block.find_parent(class_=[MADE_FROM_DATA, "notebook-output"]) is None
     ]
-
-
-def main() -> int:
-    """Check the sources of this repository's pages; return the exit code."""
-    root = Path(__file__).resolve().parents[2]
-    sections, defects = all_sections(root)
-    users, wrong = check_pages(root, sections)
-    found = [*defects, *wrong, *unused(root, sections, users)]
-    print("\n".join([*found, f"{len(sections)} sections, {len(users)} shown, {len(found)} defects"]))
-    return 1 if found else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

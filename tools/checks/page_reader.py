@@ -1,4 +1,4 @@
-"""Read a Markdown page or notebook into sections whose structure can be compared between languages.
+"""Read a Markdown page into sections whose structure can be compared between languages.
 
 Nothing is rendered. Code never counts as prose: fences are blanked, and every inline code span becomes one
 character of a private Unicode plane, so that later searches see neither its digits nor its words.
@@ -6,7 +6,6 @@ character of a private Unicode plane, so that later searches see neither its dig
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_right
 from collections import Counter
@@ -124,13 +123,6 @@ class Page:
             lambda match: f"`{self.code[ord(match[0]) - CODE_PLANE]}`",
             text.translate({ord(mark): None for mark in (*EXTERNAL, OBJECT, BREAK)}),
         )
-
-
-@dataclass
-class Notebook:
-    """A notebook: `cells` holds, in order, ('code', source) and ('markdown', Page)."""
-
-    cells: list[tuple[str, str | Page]]
 
 
 def split_front_matter(text: str) -> tuple[dict, int, str | None]:
@@ -334,18 +326,3 @@ def _cells(row: str) -> list[str]:
 def read_markdown(text: str) -> Page:
     """Read the text of a Markdown page."""
     return _Reader(text).read()
-
-
-def read_notebook(text: str) -> Notebook:
-    """Read the text of an .ipynb file.
-
-    Raises:
-        ValueError: the text is no notebook.
-
-    """
-    try:
-        cells = json.loads(text)["cells"]
-        sources = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
-        raise ValueError(f"not a notebook ({type(error).__name__})") from None
-    return Notebook([(kind, read_markdown(text) if kind == "markdown" else text) for kind, text in sources])

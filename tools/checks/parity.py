@@ -6,8 +6,8 @@
 
 Compared are: the page lists; front matter keys; headings (level and explicit id); per section fences,
 includes, table markers, admonitions, content tabs, tables, links, images, formulas and footnotes; the numbers
-written in digits; per page the inline code; in notebooks the code cells. Chinese text must be Chinese. Lists
-and the cut into sentences and paragraphs are free.
+written in digits; per page the inline code. Chinese text must be Chinese. Lists and the cut into sentences
+and paragraphs are free. Of notebooks the sources are compared (docs/data/notebooks/).
 """
 
 from __future__ import annotations
@@ -26,11 +26,9 @@ from tools.checks.freshness import changed_sections, page_hash, stamp
 from tools.checks.page_reader import (
     Heading,
     Item,
-    Notebook,
     Page,
     Section,
     read_markdown,
-    read_notebook,
     split_front_matter,
 )
 from tools.checks.written_numbers import compare_numbers
@@ -221,23 +219,6 @@ def _shown(heading: Heading) -> str:
     return f"h{heading.level} #{heading.ident} (line {heading.line})"
 
 
-def _compare_cells(name: str, english: Notebook, chinese: Notebook, report: Report) -> None:
-    """Compare the cells of two notebooks: code literally, Markdown like a page without ids."""
-    if [kind for kind, _ in english.cells] != [kind for kind, _ in chinese.cells]:
-        kinds = [Counter(kind for kind, _ in book.cells) for book in (english, chinese)]
-        report.defects.append(
-            f"{name}: cells differ: English {dict(kinds[0])}, Chinese {dict(kinds[1])}, or their order"
-        )
-        return
-    for number, ((kind, en), (_, zh)) in enumerate(zip(english.cells, chinese.cells, strict=True), 1):
-        if kind == "markdown":
-            _Pair(f"{name}: cell {number}", en, zh, report, ids=False).compare()
-        else:
-            report.elements += 1
-            if en != zh:
-                report.defects.append(f"{name}: cell {number}: the code differs")
-
-
 def compare_twin(root: Path, twin: Twin, report: Report) -> None:
     """Compare one text with its twin, except for its hash."""
     names = [path.relative_to(root).as_posix() for path in (twin.english, twin.chinese)]
@@ -252,25 +233,6 @@ def compare_twin(root: Path, twin: Twin, report: Report) -> None:
     _Pair(names[1], english, chinese, report, ids=bool(twin.page)).compare()
 
 
-def compare_notebooks(root: Path, report: Report) -> None:
-    """Compare the notebooks of the two page trees."""
-    english, chinese = root / "docs/en", root / "docs/zh"
-    for name in sorted({p.relative_to(f).as_posix() for f in (english, chinese) for p in f.rglob("*.ipynb")}):
-        missing = next((folder.name for folder in (english, chinese) if not (folder / name).is_file()), None)
-        if missing:
-            report.defects.append(f"docs/{missing}/{name}: missing; the other language has it")
-            continue
-        try:
-            books = [
-                read_notebook((folder / name).read_text(encoding="utf-8")) for folder in (english, chinese)
-            ]
-        except ValueError as error:
-            report.defects.append(f"docs/zh/{name}: {error}")
-            continue
-        report.pages += 1
-        _compare_cells(f"docs/zh/{name}", *books, report)
-
-
 def stale_twins(root: Path) -> list[Twin]:
     """Return the pages whose Chinese `source_hash` is not the hash of the English text."""
     found = []
@@ -283,12 +245,11 @@ def stale_twins(root: Path) -> list[Twin]:
 
 
 def check(root: Path = ROOT) -> Report:
-    """Compare everything below `root`: pages with their hashes, notebooks, other twins, texts in data."""
+    """Compare everything below `root`: pages with their hashes, other twins, texts in data."""
     report = Report()
     pairs = twins(root)
     for twin in pairs:
         compare_twin(root, twin, report)
-    compare_notebooks(root, report)
     if not any(twin.page for twin in pairs) or not report.headings:
         report.defects.append("nothing was compared: no page with headings in docs/en and docs/zh")
     for twin in stale_twins(root):

@@ -30,26 +30,15 @@ FIELDS = {"en", "zh", "also", "forbidden", "unless", "keep", "require", "note_en
 
 @dataclass(frozen=True)
 class Term:
-    """An entry of the glossary.
+    """An entry of the glossary."""
 
-    Attributes:
-        en: the English term, singular.
-        zh: the Chinese term; equal to `en` when `keep` is set.
-        also: other Chinese words that are right in some sentences.
-        forbidden: wrong translations, searched as they are; Latin ones as whole words.
-        unless: longer right words that contain a forbidden one.
-        keep: the term stays in Latin letters.
-        require: an English page with the term needs the Chinese term on its Chinese page.
-
-    """
-
-    en: str
-    zh: str
-    also: tuple[str, ...] = ()
-    forbidden: tuple[str, ...] = ()
-    unless: tuple[str, ...] = ()
-    keep: bool = False
-    require: bool = False
+    en: str  # singular
+    zh: str  # equal to `en` when `keep` is set
+    also: tuple[str, ...] = ()  # other Chinese words that are right in some sentences
+    forbidden: tuple[str, ...] = ()  # wrong translations, searched as they are; Latin ones as whole words
+    unless: tuple[str, ...] = ()  # longer right words that contain a forbidden one
+    keep: bool = False  # the term stays in Latin letters
+    require: bool = False  # an English page with the term needs the Chinese term on its Chinese page
     note_en: str = ""
     note_zh: str = ""
 
@@ -70,11 +59,9 @@ class Term:
 
 
 def load_glossary(root: Path = ROOT) -> list[Term]:
-    """Read the glossary.
+    """Read the glossary. Raises ValueError for an unknown field, and for a term that lacks a language.
 
-    Raises:
-        ValueError: an entry has an unknown field, lacks a language, or a kept term differs between languages.
-
+    A kept term that differs between the languages is an error as well.
     """
     terms = []
     for entry in yaml.safe_load((root / GLOSSARY).read_text(encoding="utf-8")):
@@ -114,12 +101,7 @@ def missing_terms(terms: list[Term], english: Page, chinese: Page) -> Iterator[s
 
 
 def check(root: Path = ROOT) -> tuple[list[str], int]:
-    """Check all Chinese texts below `root`.
-
-    Returns:
-        The defects, and the number of files and data texts that were read.
-
-    """
+    """Check all Chinese texts below `root`; return the defects, and how many files and texts were read."""
     terms = load_glossary(root)
     defects: list[str] = []
     files = [twin for twin in twins(root) if twin.chinese.is_file()]

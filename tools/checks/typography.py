@@ -150,12 +150,7 @@ def check_page(page: Page) -> Iterator[tuple[int, str]]:
 
 
 def check(root: Path = ROOT) -> tuple[list[str], int]:
-    """Check all Chinese texts below `root`.
-
-    Returns:
-        The defects, and the number of files and data texts that were read.
-
-    """
+    """Check all Chinese texts below `root`; return the defects, and how many files and texts were read."""
     defects: list[str] = []
     files = [twin for twin in twins(root) if twin.chinese.is_file()]
     for twin in files:

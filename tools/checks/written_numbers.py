@@ -81,12 +81,9 @@ def _without_list_numbers(text: str) -> str:
 
 
 def find_numbers(text: str, language: str) -> Counter[str]:
-    """Return the numbers that `text` writes in digits, each in one normal form.
+    """Return the numbers that `text`, without code, writes in digits, each in one normal form.
 
-    Args:
-        text: prose without code.
-        language: `en` or `zh`; decides which scale words count.
-
+    `language`, "en" or "zh", decides which scale words count.
     """
     text = _plain_dates(text.translate({ord("０") + digit: str(digit) for digit in range(10)}))
     text = _without_list_numbers(text)
@@ -138,16 +135,9 @@ def spelled_numbers(text: str, language: str) -> set[str]:
 
 
 def compare_numbers(english: str, chinese: str, *, exact: bool = False) -> tuple[int, list[str]]:
-    """Compare the numbers of two texts.
+    """Compare the numbers of two texts without code; return how many were compared, and what differs.
 
-    Args:
-        english: English prose without code.
-        chinese: its Chinese counterpart.
-        exact: count every occurrence (table cells); otherwise repeating a number is free.
-
-    Returns:
-        How many different numbers were compared, and what differs in words.
-
+    With `exact` (table cells) every occurrence counts; otherwise repeating a number is free.
     """
     en, zh = find_numbers(english, "en"), find_numbers(chinese, "zh")
     compared = len(en | zh)

@@ -13,7 +13,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import torch
 from torchvision import transforms
@@ -23,11 +22,10 @@ from examples.cifar_optimizers.image_data import ImageData
 from snippets.device import pick_device
 from snippets.framework.command_line import StrictParser, whole_number
 from snippets.framework.errors import exit_with_one_line
-from snippets.timing import Comparison, Spread, compare
-from tools.measuring.result_entries import origin, store
+from snippets.timing import Comparison, compare
+from tools.measuring.result_entries import RESULTS, origin, rounded, store
 
-ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT / "docs" / "data" / "results" / "augmentation.yaml"
+DATA = RESULTS / "augmentation.yaml"
 IMAGES, SIZE, PADDING = 2048, 32, 4
 MEAN, STD = (0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)  # of CIFAR-10
 
@@ -87,11 +85,6 @@ def measure(device: torch.device, batch_size: int, pairs: int) -> Comparison:
     )
 
 
-def as_numbers(found: Spread) -> dict[str, float]:
-    """Return a spread for the file, in four significant digits."""
-    return {name: float(f"{getattr(found, name):.4g}") for name in ("median", "low", "high")}
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure, print, and store what belongs to an entry; return the exit code. Raises UsageError."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -111,9 +104,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     entry = {"device": device.type, **origin(command, ("torch", "torchvision", "pillow"))} | {
         "batch_size": options.batch_size,
         "pairs": found.ratio.count,
-        "whole_batch": as_numbers(found.first),
-        "image_by_image": as_numbers(found.second),
-        "ratio": as_numbers(found.ratio),
+        "whole_batch": rounded(found.first),
+        "image_by_image": rounded(found.second),
+        "ratio": rounded(found.ratio),
     }
     store(entry, DATA, _HEADER)
     return 0

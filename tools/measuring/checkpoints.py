@@ -21,10 +21,9 @@ from snippets.checkpoints import is_whole, load_checkpoint, save_checkpoint
 from snippets.framework.command_line import StrictParser
 from snippets.framework.errors import exit_with_one_line
 from snippets.timing import measure, spread
-from tools.measuring.result_entries import origin, store
+from tools.measuring.result_entries import RESULTS, origin, rounded, store
 
-ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT / "docs" / "data" / "results" / "checkpoint_cost.yaml"
+DATA = RESULTS / "checkpoint_cost.yaml"
 OPTIONS = {"data": "synthetic", "data_fraction": 0.02, "image_size": 32, "width": 64, "optimizer": "sgd"}
 REPEATS = 15
 
@@ -51,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         }
         for what, call in work.items():
             found = spread(measure(call, task.state.device, warm_up=3, repeats=REPEATS))
-            entry[what] = {key: float(f"{getattr(found, key):.3g}") for key in ("median", "low", "high")}
+            entry[what] = rounded(found, 3)
         entry["bytes"] = path.stat().st_size
     store(entry, DATA, _HEADER.format(repeats=REPEATS))
     print(yaml.safe_dump(entry, sort_keys=False))

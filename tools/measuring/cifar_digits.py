@@ -19,7 +19,7 @@ from typing import Any
 
 import yaml
 
-from tools.measuring.result_entries import origin
+from tools.measuring.result_entries import origin, write
 from tools.working_copy import environment
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -93,8 +93,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="mps-handbook-") as temporary:
         measure(content, (folder or Path(temporary) / "grid").resolve())
     content |= origin(COMMAND, before=content)
-    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110)
-    DATA.write_text(_HEADER + text, encoding="utf-8")
+    write(content, DATA, _HEADER)
     return 0
 
 

@@ -31,9 +31,9 @@ from snippets.compile_safely import Network, coarsest_format, dropout_as_compile
 from snippets.device import pick_device
 from snippets.framework.errors import exit_with_one_line
 from snippets.precision import Precision, pick_precision
-from tools.measuring.result_entries import new_entry, store
+from tools.measuring.result_entries import RESULTS, new_entry, store
 
-DATA = Path(__file__).resolve().parents[2] / "docs" / "data" / "results" / "compile_check.yaml"
+DATA = RESULTS / "compile_check.yaml"
 FORMATS = ("fp32", "bf16", "fp16")
 MISTAKES = {"doubled": 2.0, "zero": 0.0, "reversed": -1.0}  # what a wrong gradient is multiplied by
 SAMPLES = 64

@@ -26,9 +26,9 @@ from examples.indicator_transformer.train import PROGRAM
 from snippets.device import pick_device
 from snippets.framework.errors import exit_with_one_line
 from snippets.timing import spread
-from tools.measuring.result_entries import new_entry, store
+from tools.measuring.result_entries import RESULTS, new_entry, store
 
-DATA = Path(__file__).resolve().parents[2] / "docs" / "data" / "results" / "indicator_batches.yaml"
+DATA = RESULTS / "indicator_batches.yaml"
 BATCH_SIZES = "16,32,64,128,256,512"
 _HEADER = """\
 # Measured by tools/measuring/indicator_batches.py: milliseconds per training step (median, 10 % and 90 %

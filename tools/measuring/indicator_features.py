@@ -17,7 +17,6 @@ import statistics
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy
@@ -29,10 +28,9 @@ from examples.indicator_transformer.indicators import INDICATORS, compute_indica
 from snippets.framework.command_line import StrictParser, whole_number
 from snippets.framework.errors import exit_with_one_line
 from snippets.timing import spread
-from tools.measuring.result_entries import origin
+from tools.measuring.result_entries import RESULTS, origin, rounded, write
 
-ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT / "docs" / "data" / "results" / "indicator_features.yaml"
+DATA = RESULTS / "indicator_features.yaml"
 COMMAND = "python -m tools.measuring.indicator_features"
 YEAR = 525_600  # minutes
 PARTS = (8, 4, 2, 1)  # a year is divided by these
@@ -85,15 +83,9 @@ def measure(lengths: Sequence[int], rounds: int) -> list[dict[str, Any]]:
                 readings[bars].append(found)
     rows = []
     for bars, pairs in readings.items():
-        clock, cpu = (as_numbers(values) for values in zip(*pairs, strict=True))
+        clock, cpu = (rounded(spread(values)) for values in zip(*pairs, strict=True))
         rows.append({"bars": bars, "clock": clock, "cpu": cpu})
     return rows
-
-
-def as_numbers(seconds: Sequence[float]) -> dict[str, float]:
-    """Return median and quantiles for the file, in four significant digits."""
-    found = spread(seconds)
-    return {name: float(f"{getattr(found, name):.4g}") for name in ("median", "low", "high")}
 
 
 def fitted_exponent(bars: Sequence[int], seconds: Sequence[float]) -> float:
@@ -120,9 +112,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "rows": rows,
         "exponent": round(exponent, 3),
     }
-    text = yaml.safe_dump(entry, sort_keys=False, allow_unicode=True, width=110)
-    DATA.write_text(_HEADER + text, encoding="utf-8")
-    print(text)
+    print(write(entry, DATA, _HEADER))
     return 0
 
 

@@ -19,7 +19,9 @@ import yaml
 
 from examples.benchmarking.machine import machine
 from snippets.framework.provenance import provenance
+from snippets.timing import Spread
 
+RESULTS = Path(__file__).resolve().parents[2] / "docs" / "data" / "results"
 BY_HAND = ("shared", "busy")  # what a person notes about a machine; it stays when the result is replaced
 
 
@@ -55,6 +57,18 @@ def new_entry(module: str, device: torch.device) -> dict[str, Any]:
     return {"device": device.type} | origin(shlex.join(["python", "-m", module, *sys.argv[1:]]))
 
 
+def rounded(found: Spread, digits: int = 4) -> dict[str, float]:
+    """Return median and quantiles for a file, with so many significant digits."""
+    return {name: float(f"{getattr(found, name):.{digits}g}") for name in ("median", "low", "high")}
+
+
+def write(content: Any, path: Path, header: str) -> str:
+    """Write `content` below `header` into the file at `path`; return its text."""
+    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110)
+    path.write_text(header + text, encoding="utf-8")
+    return text
+
+
 def store(
     entry: dict[str, Any], path: Path, header: str, same: tuple[str, ...] = ("device", "machine")
 ) -> None:
@@ -71,8 +85,7 @@ def store(
             entry = entry | {"machine": entry["machine"] | noted} if noted else entry
         else:
             kept.append(old)
-    text = yaml.safe_dump([*kept, entry], sort_keys=False, allow_unicode=True, width=110)
-    path.write_text(header + text, encoding="utf-8")
+    write([*kept, entry], path, header)
 
 
 def _agree(old: Any, new: Any) -> bool:

@@ -27,11 +27,12 @@ import yaml
 from snippets.framework.command_line import StrictParser
 from snippets.framework.errors import RunError, UsageError, exit_with_one_line
 from snippets.timing import measure, spread
-from tools.measuring.result_entries import origin
+from tools.measuring.result_entries import origin, rounded, write
 from tools.pytorch_test_run import MACOS, read_record
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "docs" / "data" / "results" / "simulated_mps.yaml"
+HEADER = "# By hand: shared and busy. tools/measuring/simulated_mps.py writes the rest.\n"
 CRASHES = 30  # after which the run is given up
 
 # Tests of what only Metal has: shaders, traces, tensors larger than the machine, Metal's layout of int4.
@@ -170,13 +171,7 @@ def measure_speed(options: dict[str, int], repeats: int = 40) -> dict[str, objec
         for name, step in steps.items():
             times[name] += measure(step, cpu, warm_up=0, repeats=1)
     ratios = [mps / plain for plain, mps in zip(times["cpu"], times["mps"], strict=True)]
-    return options | {name: rounded(readings) for name, readings in {**times, "ratio": ratios}.items()}
-
-
-def rounded(readings: list[float]) -> dict[str, float]:
-    """Return median and the 10 % and 90 % quantiles with three digits."""
-    found = spread(readings)
-    return {key: float(f"{getattr(found, key):.3g}") for key in ("median", "low", "high")}
+    return options | {name: rounded(spread(found), 3) for name, found in {**times, "ratio": ratios}.items()}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -207,15 +202,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             "counts": counts,
             "reasons": reasons(results),
         } | origin("python -m tools.measuring.simulated_mps FOLDER", before=content["tests"])
-    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110)
-    DATA.write_text(HEADER + text, encoding="utf-8")
-    print(text)
+    print(write(content, DATA, HEADER))
     return 0
-
-
-HEADER = """\
-# By hand: shared and busy. tools/measuring/simulated_mps.py writes the rest.
-"""
 
 
 if __name__ == "__main__":

@@ -22,7 +22,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +33,11 @@ from snippets.device import pick_device
 from snippets.framework.run_folder import RunFolder
 from snippets.framework.training_run import Program
 from snippets.stop_signals import StopSignals
-from snippets.timing import Spread, compare
+from snippets.timing import compare
 from snippets.training_loop import EpochResult, Task, Training
-from tools.measuring.result_entries import new_entry, store
+from tools.measuring.result_entries import RESULTS, new_entry, rounded, store
 
-DATA = Path(__file__).resolve().parents[2] / "docs" / "data" / "results" / "training_loop.yaml"
+DATA = RESULTS / "training_loop.yaml"
 PAIRS = 60
 
 
@@ -128,9 +127,9 @@ def measure_overhead(
         "steps": steps,
         "pairs": found.ratio.count,
         "precision": real.precision.name,
-        "simple": rounded(found.first),
-        "real": rounded(found.second),
-        "ratio": rounded(found.ratio),
+        "simple": rounded(found.first, 5),
+        "real": rounded(found.second, 5),
+        "ratio": rounded(found.ratio, 5),
     }
 
 
@@ -151,11 +150,6 @@ def measure_saving(program: Program, words: list[str], epochs: int) -> dict[str,
         "share": round(sum(training.saves) / seconds, 5),
         "share_before_the_last": round(sum(training.saves[:-1]) / seconds, 5),
     }
-
-
-def rounded(values: Spread) -> dict[str, float]:
-    """Return median and quantiles with five significant digits."""
-    return {name: float(f"{value:.5g}") for name, value in asdict(values).items() if name != "count"}
 
 
 def measure(name: str, device: torch.device, pairs: int) -> dict[str, Any]:

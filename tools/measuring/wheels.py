@@ -3,34 +3,27 @@
 Nothing big is downloaded: `pip index versions` reads one small page per question, and
 `pip install --dry-run --report` reads a wheel's metadata without the wheel.
 
-    python tools/measuring/wheels.py             # ask and write
-    python tools/measuring/wheels.py --check     # ask, print what changed, exit 1 when something did
+    python -m tools.measuring.wheels
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import subprocess
 import sys
 import tempfile
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-OUTPUT = Path(__file__).resolve().parents[2] / "docs" / "data" / "wheels.json"
-CHIPS = ("arm64", "x86_64")
+from tools.versions import CHIPS, DATA, number
+
+OUTPUT = DATA / "wheels.json"
 PYTHONS = ("3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14", "3.15")
 NEWEST_MACOS = "26_0"  # pip accepts every wheel that is made for this macOS or an older one
 OLDEST = (1, 12)  # the first release with MPS
 
 Wheels = dict[tuple[str, str], list[str]]  # (chip, Python) → versions, newest first
-
-
-def version_key(version: str) -> tuple[int, ...]:
-    """Return the numbers of a release such as "2.14.1" for comparing."""
-    return tuple(int(part) for part in version.split("."))
 
 
 def pip(*arguments: str, chip: str, python: str) -> subprocess.CompletedProcess[str]:
@@ -61,20 +54,8 @@ def metadata(package: str, version: str, chip: str, python: str) -> dict[str, st
     Raises RuntimeError when pip cannot read the metadata.
     """
     with tempfile.TemporaryDirectory() as folder:
-        result = pip(
-            "install",
-            "--quiet",
-            "--dry-run",
-            "--no-deps",
-            "--ignore-installed",
-            "--target",
-            folder,
-            "--report",
-            "-",
-            f"{package}=={version}",
-            chip=chip,
-            python=python,
-        )
+        words = ["--quiet", "--dry-run", "--no-deps", "--ignore-installed", "--report", "-", "--target"]
+        result = pip("install", *words, folder, f"{package}=={version}", chip=chip, python=python)
     if result.returncode != 0:
         raise RuntimeError(f"pip install --dry-run {package}=={version}: {result.stderr.strip()[-200:]}")
     found = json.loads(result.stdout)["install"][0]
@@ -95,16 +76,16 @@ def accepts(requirement: str, version: str) -> bool:
     match = re.fullmatch(r"(==|>=)([\d.]+)", requirement)
     if not match:
         raise ValueError(f"requirement {requirement!r} of torchvision: only == and >= are understood")
-    wanted, have = version_key(match[2]), version_key(version)
+    wanted, have = number(match[2]), number(version)
     return have == wanted if match[1] == "==" else have >= wanted
 
 
 def newest_patches(found: Wheels) -> dict[str, str]:
     """Return the newest patch of each minor release from 1.12 on: {"2.14": "2.14.1", …}, newest first."""
-    every = sorted({v for listed in found.values() for v in listed}, key=version_key, reverse=True)
+    every = sorted({v for listed in found.values() for v in listed}, key=number, reverse=True)
     patches: dict[str, str] = {}
     for version in every:
-        if version_key(version) >= OLDEST:
+        if number(version) >= OLDEST:
             patches.setdefault(".".join(version.split(".")[:2]), version)
     return patches
 
@@ -114,7 +95,7 @@ def matching_torchvision(torch: str, vision: Wheels, facts: dict[str, dict[str, 
 
     Wheels before 0.15 (torch 2.0) ask for torch without a version. `facts` caches what was read.
     """
-    every = sorted({v for listed in vision.values() for v in listed}, key=version_key, reverse=True)
+    every = sorted({v for listed in vision.values() for v in listed}, key=number, reverse=True)
     for version in every:
         if version not in facts:
             where = next(key for key, listed in vision.items() if version in listed)
@@ -154,22 +135,12 @@ def survey() -> dict[str, Any]:
 
 
 def main() -> int:
-    """Write docs/data/wheels.json, or compare with it; return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the answer changed")
-    arguments = parser.parse_args()
+    """Write docs/data/wheels.json; return the exit code."""
     try:
         releases = survey()
     except (RuntimeError, ValueError) as error:
         print(f"check_wheels: {error}", file=sys.stderr)
         return 1
-    if arguments.check:
-        known = json.loads(OUTPUT.read_text(encoding="utf-8"))["releases"]
-        changed = [m for m in {**releases, **known} if releases.get(m) != known.get(m)]
-        for minor in changed:
-            print(f"{minor}: recorded {known.get(minor)}, now {releases.get(minor)}")
-        print(f"{len(releases)} releases asked for, {len(changed)} differ from {OUTPUT.name}")
-        return 1 if changed else 0
     content = {
         "about": "By tools.measuring.wheels. pythons: torch and torchvision both have a wheel for it.",
         "checked": datetime.now(UTC).date().isoformat(),

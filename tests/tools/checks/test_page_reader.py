@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.checks.page_reader import read_markdown, read_notebook, split_front_matter
+from tools.checks.page_reader import read_markdown, split_front_matter
 
 
 def section(text):
@@ -94,15 +94,3 @@ def test_html_heading_counts():
 )
 def test_bad_front_matter_is_named(text, wrong):
     assert wrong in split_front_matter(text)[2]
-
-
-def test_notebook_cells_and_a_file_that_is_none():
-    book = read_notebook(
-        '{"cells": [{"cell_type": "markdown", "source": ["# A\\n", "b"]},'
-        ' {"cell_type": "code", "source": "x = 1"}]}'
-    )
-    assert [kind for kind, _ in book.cells] == ["markdown", "code"]
-    assert book.cells[0][1].headings[0].title == "A"
-    for text in ("{", "[]", '{"cells": [{}]}'):
-        with pytest.raises(ValueError, match="not a notebook"):
-            read_notebook(text)

@@ -1,6 +1,5 @@
 """Planted differences between the languages: each must be found, a clean tree must pass."""
 
-import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -94,19 +93,12 @@ DATA = """\
 """
 
 
-def cells(*sources: tuple[str, str]) -> str:
-    """Return the text of a notebook."""
-    return json.dumps({"cells": [{"cell_type": kind, "source": [text]} for kind, text in sources]})
-
-
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """Return a small repository whose languages agree."""
     files = {
         "docs/en/start/device.md": ENGLISH,
         "docs/zh/start/device.md": CHINESE,
-        "docs/en/run.ipynb": cells(("markdown", "# Run in 5 steps"), ("code", "x = 1")),
-        "docs/zh/run.ipynb": cells(("markdown", "# 用 5 步跑起来"), ("code", "x = 1")),
         "docs/data/notebooks/run.en.md": "---\npage: run.ipynb\ndescription: Run it.\n---\n# Run { #run }\n",
         "docs/data/notebooks/run.zh.md": "---\npage: run.ipynb\ndescription: 运行。\n---\n# 运行 { #run }\n",
         "docs/data/chips.yaml": DATA,
@@ -132,9 +124,9 @@ def test_clean_tree_passes_and_says_how_much_it_compared(tree, capsys):
     assert main([], tree) == 0
     report = check(tree)
     assert report.defects == []
-    assert (report.pages, report.headings, report.texts) == (4, 6, 2)
-    # Elements: 7 in order, 2 links and 1 image on the page; 1 code cell; 1 fence and 1 link of the README.
-    assert (report.elements, report.numbers) == (13, 10)
+    assert (report.pages, report.headings, report.texts) == (3, 5, 2)
+    # Elements: 7 in order, 2 links and 1 image on the page; 1 fence and 1 link of the README.
+    assert (report.elements, report.numbers) == (12, 9)
     assert capsys.readouterr().out.splitlines()[-1] == report.summary()
 
 
@@ -208,13 +200,11 @@ def test_names_one_after_another_are_no_english_sentence(tree, separator):
 def test_missing_and_extra_pages_are_found(tree):
     (tree / "docs/en/new.md").write_text("---\ndescription: x\n---\n# New { #new }\n", encoding="utf-8")
     (tree / "docs/zh/extra.md").write_text("---\ndescription: 多\n---\n# 多 { #extra }\n", encoding="utf-8")
-    (tree / "docs/zh/run.ipynb").unlink()
     (tree / "README.zh.md").unlink()
     defects = check(tree).defects
     for line in (
         "docs/zh/new.md: missing; docs/en/new.md is there",
         "docs/en/extra.md: missing; docs/zh/extra.md is there",
-        "docs/zh/run.ipynb: missing; the other language has it",
         "README.zh.md: missing; README.md is there",
     ):
         assert line in defects
@@ -228,18 +218,6 @@ def test_untranslated_page_is_found(tree):
     assert "section #compare: table cell left in English: the GPU" not in defects  # one lower-case word
     edit(tree / "docs/zh/start/device.md", "PyTorch 2.15 needs", "需要 PyTorch 2.15 and also needs")
     assert "Han characters against" in "\n".join(check(tree).defects)
-
-
-def test_notebook_differences_are_found(tree):
-    path = tree / "docs/zh/run.ipynb"
-    path.write_text(cells(("markdown", "# 用 5 步跑起来"), ("code", "x = 2")), encoding="utf-8")
-    assert "docs/zh/run.ipynb: cell 2: the code differs" in check(tree).defects
-    path.write_text(cells(("markdown", "# 用 6 步跑起来"), ("code", "x = 1")), encoding="utf-8")
-    assert any("run.ipynb: cell 1: " in line and ": 5" in line for line in check(tree).defects)
-    path.write_text(cells(("code", "x = 1")), encoding="utf-8")
-    assert any("run.ipynb: cells differ" in line for line in check(tree).defects)
-    path.write_text("{", encoding="utf-8")
-    assert any("run.ipynb: not a notebook" in line for line in check(tree).defects)
 
 
 def test_sources_of_notebooks_are_pages_too(tree):
