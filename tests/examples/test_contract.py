@@ -1,5 +1,6 @@
 """What every training program of the registry promises, whatever it trains (examples/systems.py)."""
 
+import io
 import json
 import math
 import re
@@ -77,6 +78,15 @@ def test_equal_seeds_give_equal_networks(run_train, tiny):
     )
     assert all(torch.equal(first[name], again[name]) for name in first)
     assert not all(torch.equal(first[name], other[name]) for name in first)
+
+
+def test_16_bits_learn_almost_the_same(undisturbed, tiny):
+    exact, found = undisturbed(tiny()), undisturbed(tiny(precision="bf16"))
+    assert "precision  bf16" in (found.folder / "train.log").read_text()
+    for name, weights in found.last["model"].items():
+        assert weights.dtype == exact.last["model"][name].dtype  # they are stored in 32 bits
+    assert not all(torch.equal(found.last["model"][n], w) for n, w in exact.last["model"].items())
+    assert found.metrics[-1]["loss"] == pytest.approx(exact.metrics[-1]["loss"], rel=0.1)
 
 
 # ---- What stops goes on ----
@@ -206,6 +216,28 @@ def test_a_mistake_is_one_line_and_writes_nothing(run_train, tmp_path, tiny, wor
     (tmp_path / "taken" / "thesis.txt").touch()
     assert_refused(run_train(*tiny(), *words), message)
     assert [path.name for path in tmp_path.rglob("*")] == ["taken", "thesis.txt"]
+
+
+def test_too_many_workers_are_one_line(run_train, tiny, monkeypatch, tmp_path):
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    assert_refused(run_train(*tiny(workers=9)), "9 workers: choose 0 to 8, this machine has 2 cores\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+class Terminal(io.StringIO):
+    """A text stream that says that somebody is looking."""
+
+    def isatty(self):
+        return True
+
+
+def test_on_a_terminal_there_is_a_bar_and_lines_stay_whole(system, tiny, tmp_path, monkeypatch, one_thread):
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    assert system.PROGRAM.main([*tiny(), "--out", str(tmp_path / "run")]) == 0
+    shown = sys.stdout.getvalue()
+    assert "step" in shown and "\r" in shown
+    written = re.split("[\r\n]", shown)
+    assert all(line in written for line in (tmp_path / "run" / "train.log").read_text().splitlines())
 
 
 def test_help_names_every_option(system, capsys):

@@ -19,7 +19,6 @@ from examples.cifar_optimizers.worker_data import AugmentedImages
 from snippets.data_order import SeededSamples, epoch_order
 
 TINY = shlex.split("--device cpu --width 2 --data-fraction 0.2 --batch-size 40 --epochs 2")  # 14 steps
-WORKER_DIED = "DataLoader worker (pid 7) is killed by signal: Killed. Details are lost."
 
 
 def some_images(count, size, padding, flip):
@@ -67,7 +66,7 @@ def test_a_worker_brings_what_the_network_learns_from():
     assert torch.equal(images, torch.stack([image for image, _ in expected]))
     assert torch.equal(labels, data.train_labels[indices])
 
-    loss, _ = task.loss_and_scores(task.network, (images, labels))  # not augmented a second time
+    loss, _ = task.loss(task.network, (images, labels))  # not augmented a second time
     scores = task.network(network_input(data, images, augment=False))
     assert loss == torch.nn.functional.cross_entropy(scores, labels)
     before = task.state.step
@@ -85,41 +84,15 @@ def test_without_workers_the_batches_are_the_stored_images():
     assert len(list(task.batches(0, 0))) == task.steps_per_epoch == 14
 
 
-def test_too_many_workers_are_refused_before_anything_is_written(run_train, monkeypatch):
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    run = run_train(*TINY, "--workers", 9, "--out", "run")
-    assert run.code == 2
-    assert run.err == "error: 9 workers: choose 0 to 8, this machine has 2 cores\n"
-    assert not run.folder.exists()
-
-
-def test_a_worker_that_dies_during_a_step_fails_the_run_with_one_line(run_train, monkeypatch):
-    def learn(task, batch):
-        raise RuntimeError(WORKER_DIED)
-
-    monkeypatch.setattr(train.ImageClassification, "learn", learn)
-    run = run_train(*TINY, "--out", "run")
-    assert run.code == 1
-    assert run.err.startswith("error: DataLoader worker (pid 7) is killed by signal: Killed; see above")
-    assert run.err.count("\n") == 1
-    assert run.json("heartbeat.json")["status"] == "failed"
-
-
 @pytest.mark.long
-def test_a_resumed_run_with_workers_ends_bit_equal(run_train, signal_at):
-    options = [*TINY, "--workers", 1]
-    whole = run_train(*options, "--out", "whole")
+def test_a_resumed_run_and_any_number_of_workers_end_bit_equal(run_train, signal_at):
+    whole = run_train(*TINY, workers=1, out="whole")
     signal_at(9)
-    assert run_train(*options, "--out", "stopped").code == 130
+    assert run_train(*TINY, workers=1, out="stopped").code == 130
     signal_at(0)
-    run_train(*options, "--resume", "auto", "--out", "stopped").assert_same_as(whole)
-
-
-@pytest.mark.long
-def test_two_workers_train_the_same_network_as_one(run_train):
-    one, two = (run_train(*TINY, "--workers", count, "--out", f"run{count}") for count in (1, 2))
-    weights = [run.last["model"] for run in (one, two)]
-    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+    run_train(resume="stopped").assert_same_as(whole)
+    two = run_train(*TINY, workers=2, out="two").last["model"]
+    assert all(torch.equal(weights, two[name]) for name, weights in whole.last["model"].items())
 
 
 @pytest.mark.long

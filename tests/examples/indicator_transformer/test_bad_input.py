@@ -1,19 +1,9 @@
-"""Mistakes of the user: one line, exit code 2, and nothing written."""
-
-import subprocess
-import sys
+"""Mistakes with the options and files of this system: one line, exit code 2, and nothing written."""
 
 import pytest
 
-from examples.indicator_transformer import train
 from examples.indicator_transformer.generated_bars import generate_market
-
-
-def assert_refused(run, message):
-    assert run.code == 2
-    assert run.err.startswith("error: ")
-    assert run.err.count("\n") == 1
-    assert message in run.err
+from tests.examples.program_runs import assert_refused
 
 
 @pytest.mark.parametrize(
@@ -23,8 +13,6 @@ def assert_refused(run, message):
         ("--indicators all", "--indicators: invalid int value: 'all'"),
         ("--size tiny", "'tiny' (choose from"),
         ("--optimizer adam", "unknown option '--optimizer'; options: --help --device"),
-        ("--stri 5", "unknown option '--stri'"),
-        ("extra", "unknown option 'extra'"),
         ("--bars 1999", "--bars: must be a whole number from 2000 to 100000000, not '1999'"),
         ("--bars many", "--bars: must be a whole number"),
         ("--horizon 0", "--horizon: must be a whole number from 1 to 10000, not '0'"),
@@ -39,12 +27,8 @@ def assert_refused(run, message):
         ("--val-split 1", "--val-split: must be a number above 0 and below 1"),
         ("--bars 3000 --val-split 0.99", "too few bars: 0 samples to learn from"),
         ("--max-missing 2", "--max-missing: must be a number from 0 to 1"),
-        ("--batch-size 0", "--batch-size: must be a whole number from 1"),
         ("--bars 3000 --stride 10 --batch-size 500", "--batch-size 500: there are only 169 training samples"),
         ("--bars 3000 --stride 10 --accumulate 3", "--batch-size 64 × --accumulate 3: there are only 169"),
-        ("--lr -1", "--lr: must be a number above 0"),
-        ("--epochs 0", "--epochs: must be a whole number"),
-        ("--data ~nobody-here/bars", "~nobody-here/bars: there is no user nobody-here; write the whole path"),
         (f"--data {__file__}", "test_bad_input.py is a file; name its folder"),
         ("--data nowhere", "--data nowhere: neither bars nor goog nor an existing folder"),
         ("--data .", "has no file SYMBOL.csv or SYMBOL.parquet; it needs one per symbol"),
@@ -52,8 +36,6 @@ def assert_refused(run, message):
             "--data goog --horizon 400",
             "with --stride 1, the first sample needs 1,121, and there are 1,047 of",
         ),
-        ("--resume nowhere", "--resume nowhere: there is no such file or folder"),
-        ("--resume .", "--resume .: . holds no run"),
     ],
 )
 def test_one_line_and_nothing_written(run_train, tmp_path, words, message):
@@ -91,39 +73,3 @@ def test_a_damaged_file_of_bars_names_its_line(run_train, tmp_path):
     table.iloc[41, 1] = -1.0
     table.to_csv(tmp_path / "market" / "ONE.csv")
     assert_refused(run_train("--data", "market"), "market/ONE.csv, line 43")
-
-
-def test_too_many_workers(run_train, monkeypatch, tmp_path):
-    monkeypatch.setattr("os.cpu_count", lambda: 1)
-    run = run_train("--bars", 3000, "--stride", 10, "--workers", 9)
-    assert_refused(run, "9 workers: choose 0 to 4, this machine has 1 cores")
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.program
-def test_outside_the_environment_the_script_says_how_to_enter_it(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", train.__file__],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert done.stderr == (
-        "error: this Python has no module 'torch'; run `make train`, "
-        "or enter the environment first: source .venv/bin/activate\n"
-    )
-
-
-def test_help_names_every_flag(run_train, capsys):
-    with pytest.raises(SystemExit) as ended:
-        train.PROGRAM.main(["--help"])
-    assert ended.value.code == 0
-    out = capsys.readouterr().out
-    flags = """
-        --device --precision --compile --data --epochs --max-steps --batch-size --accumulate --lr
-        --weight-decay --seed --workers --out --resume --quick --size --indicators --bars --horizon --stride
-        --val-split --max-missing
-    """
-    assert all(flag in out for flag in flags.split())

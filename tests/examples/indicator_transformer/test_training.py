@@ -2,8 +2,6 @@
 
 import json
 import math
-import shlex
-from pathlib import Path
 
 import pandas
 import pytest
@@ -19,10 +17,6 @@ from examples.indicator_transformer.model import SIZES, IndicatorTransformer
 from examples.indicator_transformer.options import resolve
 from snippets.checkpoints import load_checkpoint
 
-SCRIPT = Path(train.__file__)
-# 211 samples to learn from, 13 steps per epoch.
-TINY = shlex.split("--device cpu --bars 3000 --stride 8 --batch-size 16 --epochs 3")
-
 
 @pytest.fixture
 def default_run(default_training):
@@ -32,7 +26,7 @@ def default_run(default_training):
 
 def test_the_default_run_learns_what_the_context_announces(default_run):
     _, folder = default_run
-    summary = json.loads((folder / "summary.json").read_text())
+    summary, config = (json.loads((folder / f"{name}.json").read_text()) for name in ("summary", "config"))
     optimum = summary["optimum"]
     assert optimum["blind_bce"] == pytest.approx(0.447, abs=0.01)
     assert optimum["best_bce"] == pytest.approx(0.266, abs=0.01)
@@ -41,6 +35,17 @@ def test_the_default_run_learns_what_the_context_announces(default_run):
     assert 0.75 < summary["val_right"] < optimum["best_accuracy"] + 0.02
     assert 0.85 < summary["val_agreement"] < 1
     assert summary["steps"] == 6 * 62
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in lines] == sorted({*range(10, 373, 10), *range(62, 373, 62)})
+    measures = {"train_loss", "train_bce", "val_bce", "val_selected", "val_agreement", "val_right"}
+    assert all(measures <= line.keys() for line in lines if line["step"] % 62 == 0)
+    assert lines[-1]["lr"] == pytest.approx(3e-3 * (1 + math.cos(math.pi * 371 / 372)) / 2)
+    # A prediction must know which readings the network expects.
+    assert config["indicators"] == [indicator.name for indicator in SMALL]
+    assert config["context"] == list(CONTEXT)
+    assert (config["interval"], config["parameters"]) == ("0 days 00:01:00", 36_130)
+    options = [config["options"][name] for name in ("bars", "horizon", "stride", "val_split")]
+    assert options == [300_000, 20, 60, 0.2]
 
 
 def test_the_default_run_says_what_it_does(default_run):
@@ -67,65 +72,10 @@ def test_the_default_run_says_what_it_does(default_run):
     assert (folder / "train.log").read_text() == out
 
 
-def test_the_run_folder_is_complete(default_run):
-    _, folder = default_run
-    files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-    files.discard("checkpoints/previous.pt")  # there if the run was slow enough for a second save
-    names = "config.json metrics.jsonl heartbeat.json curves.png summary.json train.log"
-    assert files == {*names.split(), "checkpoints/last.pt", "checkpoints/best.pt"}
-    assert (folder / "curves.png").read_bytes()[:4] == b"\x89PNG"
-    heartbeat = json.loads((folder / "heartbeat.json").read_text())
-    assert heartbeat["status"] == "finished"
-    assert heartbeat["step"] == heartbeat["total_steps"] == 372
-    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
-    assert [line["step"] for line in lines] == sorted({*range(10, 373, 10), *range(62, 373, 62)})
-    assert all({"step", "epoch", "loss", "lr", "samples_per_s"} <= line.keys() for line in lines)
-    measures = {"train_loss", "train_bce", "val_bce", "val_selected", "val_agreement", "val_right"}
-    assert all(measures <= line.keys() for line in lines if line["step"] % 62 == 0)
-    assert lines[-1]["lr"] == pytest.approx(3e-3 * (1 + math.cos(math.pi * 371 / 372)) / 2)
-
-
-def test_the_configuration_says_which_readings_the_network_expects(default_run):
-    _, folder = default_run
-    config = json.loads((folder / "config.json").read_text())
-    assert config["system"] == "indicator_transformer"
-    assert config["indicators"] == [indicator.name for indicator in SMALL]
-    assert config["context"] == list(CONTEXT)
-    assert config["interval"] == "0 days 00:01:00"
-    assert config["parameters"] == 36_130
-    options = config["options"]
-    assert (options["bars"], options["horizon"], options["stride"], options["val_split"]) == (
-        300_000,
-        20,
-        60,
-        0.2,
-    )
-    assert config["provenance"]["torch"] == torch.__version__
-    checkpoint = load_checkpoint(folder / "checkpoints" / "best.pt", "indicator_transformer")
-    assert checkpoint["config"]["indicators"] == config["indicators"]
-
-
-@pytest.mark.long
-def test_without_context_nobody_does_better_than_the_blind_forecast(run_train, monkeypatch):
-    """The context is set to 0 in all samples; the readings alone hardly know the volume."""
-
-    def without_context(options):
-        data = load_for_training(options)
-        for samples in (data.training, data.validation):
-            samples.market_context.zero_()
-        return data
-
-    monkeypatch.setattr(train, "load_for_training", without_context)
-    run = run_train("--device", "cpu", "--epochs", 4)
-    summary = run.json("summary.json")
-    assert summary["best_val_bce"] > summary["optimum"]["blind_bce"] - 0.01
-    assert summary["val_right"] < 0.6
-
-
-def test_weights_of_a_run_work_elsewhere(undisturbed):
+def test_weights_of_a_run_work_elsewhere(undisturbed, tiny):
     """The checkpoint alone, with raw readings, gives the loss that was reported: it has the normaliser."""
-    run = undisturbed(TINY)
-    content = load_checkpoint(run.folder / "checkpoints" / "best.pt")
+    run = undisturbed(tiny())
+    content = load_checkpoint(run.folder / "checkpoints" / "best.pt", "indicator_transformer")
     names = [indicator.name for indicator in SMALL]
     assert content["config"]["indicators"] == names
     model = IndicatorTransformer(len(names), len(CONTEXT), SIZES[content["config"]["options"]["size"]])
@@ -139,59 +89,37 @@ def test_weights_of_a_run_work_elsewhere(undisturbed):
     torch.testing.assert_close(model.value_std, readings.std(0, correction=0))
 
 
-def test_another_seed_changes_the_network_and_not_the_market(run_train):
-    one, other = (run_train(*TINY, "--max-steps", 1, "--seed", seed).last["model"] for seed in (3, 4))
+def test_another_seed_changes_the_network_and_not_the_market(run_train, tiny, without_curves):
+    one, other = (run_train(*tiny(max_steps=1, seed=seed)).last["model"] for seed in (3, 4))
     assert torch.equal(one["value_mean"], other["value_mean"])
     assert not torch.equal(one["identity.weight"], other["identity.weight"])
 
 
-def test_accumulated_passes_are_one_step_of_a_larger_batch(run_train):
+def test_accumulated_passes_are_one_step_of_a_larger_batch(run_train, tiny, without_curves):
     """The loss and each gradient are means over samples, and no layer mixes those."""
-    words = ["--device", "cpu", "--bars", 3000, "--stride", 8, "--max-steps", 6]
-    whole = run_train(*words, "--batch-size", 32, "--out", "whole")
-    parts = run_train(*words, "--batch-size", 8, "--accumulate", 4, "--out", "parts")
+    whole = run_train(*tiny(max_steps=6, batch_size=32), out="whole")
+    parts = run_train(*tiny(max_steps=6, batch_size=8, accumulate=4), out="parts")
     assert "6 steps of 32 samples in 4 passes of 8" in parts.out
-    assert whole.last["step"] == parts.last["step"] == 6
     for name, weights in whole.last["model"].items():
         torch.testing.assert_close(weights, parts.last["model"][name], rtol=0, atol=2e-4)
     losses = [run.json("summary.json")["train_loss"] for run in (whole, parts)]
     assert losses[0] == pytest.approx(losses[1], abs=1e-5)
 
 
-def test_max_steps_ends_the_schedule_too(run_train):
-    run = run_train(*TINY, "--max-steps", 15)
-    assert run.last["step"] == 15
+def test_short_runs(run_train, tiny):
+    run = run_train(*tiny(max_steps=15))
     assert [line["step"] for line in run.metrics] == [10, 13, 15]
     assert run.metrics[-1]["lr"] == pytest.approx(3e-3 * (1 + math.cos(math.pi * 14 / 15)) / 2)
-    assert "val_bce" in run.metrics[-1]
-
-
-def test_16_bits_learn_as_well(run_train, undisturbed):
-    run = run_train(*TINY, "--precision", "bf16")
-    assert run.code == 0
-    assert "precision  bf16" in run.out
-    exact = run_train(*TINY)
-    assert run.json("summary.json")["val_bce"] == pytest.approx(
-        exact.json("summary.json")["val_bce"], abs=0.03
-    )
-    assert run.last["model"]["identity.weight"].dtype == torch.float32
-    assert not torch.equal(run.last["model"]["identity.weight"], exact.last["model"]["identity.weight"])
-
-
-def test_quick_does_everything_in_a_few_steps(run_train):
-    run = run_train("--quick", "--device", "cpu")
-    assert run.code == 0
+    run = run_train(quick=True, device="cpu")
     assert run.last["step"] == 6
     assert "30,000 bars" in run.out
     blind = run.json("summary.json")["optimum"]["blind_bce"]
     assert f"not yet as low as the loss without context, {blind:.4f}" in run.out
-    assert (run.folder / "curves.png").exists()
 
 
 def test_google_brought_along_by_matplotlib(run_train):
     """Daily bars: enough to see that reader, indicators and training go together."""
-    run = run_train("--data", "goog", "--device", "cpu", "--epochs", 2)
-    assert run.code == 0
+    run = run_train(data="goog", device="cpu", epochs=2)
     assert "1,047 bars: Google, daily, sample data of Matplotlib" in run.out
     assert "far too little to learn from" in run.out
     assert "at best" not in run.out  # nobody knows it
@@ -212,23 +140,19 @@ def folder_of_bars(tmp_path):
     return folder
 
 
-def test_a_folder_of_bars(run_train, folder_of_bars):
-    words = ["--data", folder_of_bars, "--stride", 10, "--batch-size", 16, "--epochs", 2, "--device", "cpu"]
-    run = run_train(*words)
-    assert run.code == 0
+def test_a_folder_of_bars(run_train, tiny, folder_of_bars):
+    run = run_train(*tiny(stride=10, epochs=2), data=folder_of_bars)
     assert "5,400 bars: " in run.out
     assert "ONE.csv, every 1 minute" in run.out and "TWO.parquet, every 1 minute" in run.out
     assert "at best" not in run.out
     assert run.json("config.json")["options"]["data_name"] == "folder"
     assert run.json("summary.json")["val_bce"] < 0.8
-    assert (run.folder / "curves.png").exists()
 
 
 @pytest.mark.long
 def test_the_network_of_the_guide_takes_a_step(run_train):
-    words = "--size origin --bars 3000 --stride 60 --val-split 0.05 --batch-size 2 --max-steps 1 --device cpu"
-    run = run_train(*words.split())
-    assert run.code == 0
+    sizes = {"size": "origin", "bars": 3000, "stride": 60, "val_split": 0.05, "batch_size": 2}
+    run = run_train(device="cpu", max_steps=1, **sizes)
     assert "origin: 4,894,082 parameters, 111 indicators" in run.out
     assert "AdamW, lr 0.0001 (cosine)" in run.out
     config = run.json("config.json")
@@ -237,42 +161,29 @@ def test_the_network_of_the_guide_takes_a_step(run_train):
     assert run.last["model"]["identity.weight"].shape == (111, 256)
 
 
-@pytest.mark.parametrize("broken", ["learn", "samples"])
-def test_out_of_memory_names_the_flags(run_train, monkeypatch, tmp_path, broken):
-    if broken == "learn":
-        monkeypatch.setattr(train.IndicatorSelection, "learn", lambda task, batch: torch.empty(1 << 60))
-    else:
-        monkeypatch.setattr(train, "IndicatorTransformer", lambda *arguments: torch.empty(1 << 60))
-    run = run_train(*TINY)
-    assert run.code == 1
-    advice = "lower --batch-size (it is 16) or --size (it is small) or --bars (it is 3000)"
-    assert run.err == f"error: out of memory; {advice}\n"
-    assert (list(tmp_path.iterdir()) == []) == (broken == "samples")  # before the first step
+@pytest.mark.long
+def test_without_context_nobody_does_better_than_the_blind_forecast(run_train, monkeypatch):
+    """The context is set to 0 in all samples; the readings alone hardly know the volume."""
 
-
-def test_readings_that_are_not_numbers_stop_the_run(run_train, monkeypatch):
-    """Bars are checked; should a reading be NaN even so, nothing is learned from it."""
-
-    def with_nan(options):
+    def without_context(options):
         data = load_for_training(options)
-        data.training.indicator_values[5, 3] = torch.nan
+        for samples in (data.training, data.validation):
+            samples.market_context.zero_()
         return data
 
-    monkeypatch.setattr(train, "load_for_training", with_nan)
-    run = run_train(*TINY)
-    assert run.code == 1
-    assert run.err.startswith("error: the loss became nan at step 1; no checkpoint was written yet; ")
+    monkeypatch.setattr(train, "load_for_training", without_context)
+    run = run_train(device="cpu", epochs=4)
+    summary = run.json("summary.json")
+    assert summary["best_val_bce"] > summary["optimum"]["blind_bce"] - 0.01
+    assert summary["val_right"] < 0.6
 
 
 @pytest.mark.long
-def test_a_compiled_run(run_train):
-    run = run_train(*TINY, "--compile")
-    assert run.code == 0
+def test_a_compiled_run(run_train, tiny, undisturbed):
+    run = run_train(*tiny(), compile=True)
     assert "compiled by" in run.json("config.json")["compile"]
-    exact = run_train(*TINY)
-    assert run.json("summary.json")["val_bce"] == pytest.approx(
-        exact.json("summary.json")["val_bce"], abs=1e-3
-    )
+    exact, found = (one.json("summary.json")["val_bce"] for one in (undisturbed(tiny()), run))
+    assert found == pytest.approx(exact, abs=1e-3)
 
 
 # ---- Worker processes ----
@@ -287,7 +198,7 @@ def test_a_worker_brings_the_same_batches():
 
 
 @pytest.mark.long
-def test_workers_train_the_same_network(run_train):
-    none, two = (run_train(*TINY, "--workers", count, "--out", f"run{count}") for count in (0, 2))
-    weights = [run.last["model"] for run in (none, two)]
+def test_workers_train_the_same_network(run_train, tiny, undisturbed):
+    two = run_train(*tiny(), workers=2)
+    weights = [run.last["model"] for run in (undisturbed(tiny()), two)]
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
