@@ -34,26 +34,15 @@ ANSWERS = {
         "loaded": ["/v/torch/lib/libomp.dylib"],
     },
 }
-HEALTHY = Machine(
-    system="Darwin",
-    arch="arm64",
-    translated=False,
-    virtual=False,
-    chip="Apple M2",
-    ram=16 * 2**30,
-    macos="15.6",
-    python="3.12.4",
-    executable="/v/bin/python",
-    env={},
-    torch="2.15.0",
-    torchvision="0.29.2",
-    torchvision_needs=">=2.14.0",
-    numpy="2.4.6",
-    torch_copies=["2.15.0 in /v/site-packages"],
-    openmp_files=["/v/torch/lib/libomp.dylib"],
-    probe=ANSWERS,
-    failed={},
-)
+MAC = {"system": "Darwin", "arch": "arm64", "translated": False, "virtual": False, "chip": "Apple M2"}
+ENVIRONMENT = {"python": "3.12.4", "executable": "/v/bin/python", "env": {}, "failed": {}, "probe": ANSWERS}
+PACKAGES = {"torch": "2.15.0", "torchvision": "0.29.2", "torchvision_needs": ">=2.14.0", "numpy": "2.4.6"}
+LIBRARIES = {
+    "torch_copies": ["2.15.0 in /v/site-packages"],
+    "openmp_files": ["/v/torch/lib/libomp.dylib"],
+}
+HEALTHY = Machine(ram=16 * 2**30, macos="15.6", **MAC, **ENVIRONMENT, **PACKAGES, **LIBRARIES)
+INTEL_PACKAGES = {"torch": "2.2.2", "torchvision": "0.17.2", "torchvision_needs": "==2.2.2"}
 NO_MPS = {**ANSWERS, "torch": {**ANSWERS["torch"], "device": "cpu", "mps_available": False}}
 NO_TORCH = {"torch": {"error": "ModuleNotFoundError: No module named 'torch'"}}
 
@@ -133,36 +122,16 @@ def test_macos_too_old_for_the_installed_pytorch(macos, version, needs, instead)
     assert "too old" in only(machine, "MPS").found
 
 
-@pytest.mark.parametrize(
-    ("macos", "version"),
-    [
-        ("26.7", "2.15.0"),
-        ("15.0", "2.15.0"),
-        ("14.0", "2.14.1"),
-        ("14.0", "2.9.1"),
-        ("13.0", "2.8.0"),
-        ("12.3", "2.4.1"),
-    ],
-)
-def test_macos_new_enough(macos, version):
-    assert only(mac(macos=macos, torch=version), "macOS").status == "ok"
-
-
-def test_pytorch_215_on_macos_14_is_reported_even_if_mps_says_available():
-    machine = mac(macos="14.5")
+def test_macos_new_enough():
+    versions = {"26.7": "2.15.0", "15.0": "2.15.0", "14.0": "2.14.1", "13.0": "2.8.0", "12.3": "2.4.1"}
+    for macos, version in (*versions.items(), ("14.0", "2.9.1")):
+        assert only(mac(macos=macos, torch=version), "macOS").status == "ok"
+    machine = mac(macos="14.5")  # too old for 2.15, even if MPS says available
     assert only(machine, "macOS").status == "problem" and only(machine, "MPS").status == "ok"
 
 
 def test_rosetta_is_the_first_thing_to_fix():
-    machine = mac(
-        arch="x86_64",
-        translated=True,
-        torch="2.2.2",
-        torchvision="0.17.2",
-        python="3.10.1",
-        torchvision_needs="==2.2.2",
-        probe=NO_MPS,
-    )
+    machine = mac(arch="x86_64", translated=True, python="3.10.1", probe=NO_MPS, **INTEL_PACKAGES)
     first = run_checks(machine)[0]
     assert (first.name, first.status) == ("Python", "problem")
     assert "arm64 Python" in first.fix and "torch==2.15.0" in first.fix
@@ -171,16 +140,7 @@ def test_rosetta_is_the_first_thing_to_fix():
 
 def test_an_intel_mac_is_a_note_and_ends_at_222_with_numpy_below_2():
     probe = {**NO_MPS, "torch": {**NO_MPS["torch"], "numpy_error": "RuntimeError: Numpy is not available"}}
-    machine = mac(
-        arch="x86_64",
-        chip="Intel Core i7",
-        macos="14.1",
-        torch="2.2.2",
-        torchvision="0.17.2",
-        torchvision_needs="==2.2.2",
-        python="3.11.9",
-        probe=probe,
-    )
+    machine = mac(arch="x86_64", chip="Intel", macos="14.1", python="3.11.9", probe=probe, **INTEL_PACKAGES)
     assert not_ok(machine) == {"macOS": "note", "MPS": "note", "NumPy": "problem"}
     assert '"numpy<2"' in only(machine, "NumPy").fix
     assert install_command(machine) == ('python -m pip install torch==2.2.2 torchvision==0.17.2 "numpy<2"')
@@ -256,17 +216,13 @@ def test_every_advice_equals_the_picker_of_the_page():
     assert compared > 70
 
 
-def test_an_old_python_is_a_note_while_pytorch_works():
+def test_old_versions_that_work_are_notes():
     machine = mac(python="3.9.18", torch="2.8.0", torchvision="0.23.0", torchvision_needs="==2.8.0")
     assert not_ok(machine) == {"Python": "note", "PyTorch": "note"}
     assert "3.11 to 3.15" in only(machine, "Python").fix
     assert "wrong results" in only(machine, "PyTorch").why  # before 2.14
-
-
-def test_a_slightly_old_pytorch_is_a_note():
-    machine = mac(torch="2.14.1")
-    assert only(machine, "PyTorch").status == "note"
-    assert "2.15.0" in only(machine, "PyTorch").found
+    slightly_old = only(mac(torch="2.14.1"), "PyTorch")
+    assert (slightly_old.status, "2.15.0" in slightly_old.found) == ("note", True)
 
 
 @pytest.mark.parametrize(
@@ -302,13 +258,10 @@ def test_requirements_of_torchvision(have, requirement, fits):
     assert satisfies(have, requirement) is fits
 
 
-def test_a_torchvision_of_another_pytorch():
+def test_a_torchvision_that_does_not_fit_fails_or_is_absent():
     result = only(mac(torchvision="0.28.0", torchvision_needs="==2.13.0"), "torchvision")
     assert result.status == "problem" and "needs torch==2.13.0" in result.found
     assert result.fix == "python -m pip install torch==2.15.0 torchvision==0.29.2"
-
-
-def test_a_torchvision_whose_operators_fail_or_that_is_absent():
     broken = {**ANSWERS, "torchvision": {"error": "RuntimeError: operator torchvision::nms does not exist"}}
     assert "nms does not exist" in only(mac(probe=broken), "torchvision").found
     assert only(mac(torchvision=""), "torchvision").status == "note"
@@ -387,30 +340,30 @@ def test_openmp_libraries():
     assert only(openmp(with_torch=[], loaded=[]), "OpenMP").status == "ok"
 
 
-@pytest.mark.parametrize(("difference", "status"), [(3e-7, "ok"), (0.02, "problem"), (math.nan, "problem")])
-def test_the_result_of_the_computation(difference, status):
-    probe = {**ANSWERS, "computation": {**ANSWERS["computation"], "difference": difference}}
-    assert only(mac(probe=probe), "Computation").status == status
+@pytest.mark.parametrize(
+    ("answer", "status", "found"),
+    [
+        ({"difference": 3e-7}, "ok", ""),
+        ({"difference": 0.02}, "problem", ""),
+        ({"difference": math.nan}, "problem", ""),
+        ({"error": "RuntimeError: invalid low watermark ratio 1.4"}, "problem", "invalid low watermark"),
+        (None, "problem", ""),  # it was not reached
+    ],
+)
+def test_the_result_of_the_computation(answer, status, found):
+    probe = {**ANSWERS, "computation": answer and ANSWERS["computation"] | answer}
+    result = only(mac(probe=probe if answer else {"torch": ANSWERS["torch"]}), "Computation")
+    assert result.status == status and found in result.found
 
 
-def test_a_computation_that_failed_or_was_not_reached():
-    failed = {**ANSWERS, "computation": {"error": "RuntimeError: invalid low watermark ratio 1.4"}}
-    assert "invalid low watermark" in only(mac(probe=failed), "Computation").found
-    missing = {"torch": ANSWERS["torch"]}
-    assert only(mac(probe=missing), "Computation").status == "problem"
-
-
-def test_comparison_with_the_cpu_is_exact_to_rounding():
-    assert 0 < check_setup.compare_with_cpu("cpu") < 1e-5
-
-
-@pytest.mark.parametrize("wrong", [1.01, math.nan])
-def test_comparison_with_the_cpu_notices_a_wrong_kernel(monkeypatch, wrong):
+@pytest.mark.parametrize("wrong", [1, 1.01, math.nan])
+def test_comparison_with_the_cpu_is_exact_to_rounding(monkeypatch, wrong):
     def forward(self, x):
         return torch.tanh(x) * (wrong if x.dtype == torch.float32 else 1)
 
     monkeypatch.setattr(torch.nn.Tanh, "forward", forward)
-    assert not check_setup.compare_with_cpu("cpu") <= check_setup.TOLERANCE
+    difference = check_setup.compare_with_cpu("cpu")
+    assert (0 < difference < 1e-5) if wrong == 1 else not difference <= check_setup.TOLERANCE
 
 
 def test_a_check_that_fails_itself_is_reported():
@@ -473,11 +426,11 @@ def test_text_names_a_harmful_variable_and_ends_with_exit_code_1():
     assert "Problems: " in done.stdout.splitlines()[-1]
 
 
-@pytest.mark.program
 @pytest.mark.parametrize("argument", ["--jso", "mps", "--JSON"])
-def test_wrong_usage_ends_with_exit_code_2(argument):
-    done = run_script(argument)
-    assert done.returncode == 2 and argument in done.stderr
+def test_wrong_usage_ends_with_exit_code_2(argument, capsys):
+    with pytest.raises(SystemExit) as ended:
+        check_setup.main([argument])
+    assert ended.value.code == 2 and argument in capsys.readouterr().err
 
 
 @pytest.mark.program

@@ -191,14 +191,8 @@ def test_durations():
 
 
 def test_bars():
-    assert [bar(share, 4, False) for share in (-1, 0, 1 / 32, 0.5, 1, 2)] == [
-        "····",
-        "····",
-        "▏···",
-        "██··",
-        "████",
-        "████",
-    ]
+    bars = ["····", "····", "▏···", "██··", "████", "████"]
+    assert [bar(share, 4, False) for share in (-1, 0, 1 / 32, 0.5, 1, 2)] == bars
     assert bar(0.5, 4, True) == "##.."
 
 

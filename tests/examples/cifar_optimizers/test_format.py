@@ -53,10 +53,8 @@ def test_files_of_a_modern_python_are_read_too(tmp_path, write_cifar, protocol):
 
 
 def test_checksums_are_those_of_torchvision():
-    for name, theirs in (
-        ("cifar10", torchvision.datasets.CIFAR10),
-        ("cifar100", torchvision.datasets.CIFAR100),
-    ):
+    for name in CIFAR:
+        theirs = getattr(torchvision.datasets, name.upper())
         assert dict(theirs.train_list) == CIFAR[name].train_files
         assert dict(theirs.test_list) == CIFAR[name].test_files
         assert theirs.base_folder == CIFAR[name].folder
@@ -75,37 +73,28 @@ def test_a_folder_may_be_the_official_one_or_contain_it(tmp_path, write_cifar):
         find_cifar(tmp_path / "empty")
 
 
-def test_another_file_than_the_official_one_is_refused(tmp_path, write_cifar):
+def test_another_file_than_the_official_one_is_refused(tmp_path, write_cifar, official):
     folder, _ = write_cifar(tmp_path)
     with pytest.raises(UsageError, match=r"data_batch_1 is not the official file \(MD5 .*--skip-checksum"):
         load_cifar("cifar10", folder)
     assert "not compared" in load_cifar("cifar10", folder, check=False).source
-
-
-def test_one_changed_byte_is_noticed(tmp_path, write_cifar, official):
-    folder, _ = write_cifar(tmp_path)
     official(folder)
     content = bytearray((folder / "test_batch").read_bytes())
     content[-500] ^= 1
     (folder / "test_batch").write_bytes(content)
     with pytest.raises(UsageError, match="test_batch is not the official file"):
         load_cifar("cifar10", folder)
-    load_cifar("cifar10", folder, check=False)
 
 
 @pytest.mark.parametrize("kept", [0, 1, 100, 0.5, 0.99, -1])
-def test_a_cut_file_is_named(tmp_path, write_cifar, kept):
+def test_a_cut_or_missing_file_is_named(tmp_path, write_cifar, kept):
     folder, _ = write_cifar(tmp_path)
     content = (folder / "data_batch_3").read_bytes()
     (folder / "data_batch_3").write_bytes(content[: int(kept * len(content)) if 0 < kept < 1 else kept])
     with pytest.raises(UsageError, match=r"cannot read .*data_batch_3"):
         load_cifar("cifar10", folder, check=False)
-
-
-def test_a_missing_file_is_named(tmp_path, write_cifar):
-    folder, _ = write_cifar(tmp_path)
-    (folder / "data_batch_5").unlink()
-    with pytest.raises(UsageError, match=r"cannot read .*data_batch_5: No such file"):
+    (folder / "data_batch_3").unlink()
+    with pytest.raises(UsageError, match=r"cannot read .*data_batch_3: No such file"):
         load_cifar("cifar10", folder, check=False)
 
 
@@ -213,21 +202,17 @@ def test_download_fetches_checks_and_unpacks(archive, run_train, tmp_path):
     assert run_train(*options).code == 0  # it is there now
 
 
-def test_a_failed_download_is_one_line(archive, run_train):
+def test_a_damaged_or_failed_download_is_refused(archive, run_train):
+    archive.write_bytes(archive.read_bytes()[:-100])
+    run = run_train("--data", "cifar10", "--download")
+    assert (run.code, "corrupted" in run.err) == (1, True)
+    assert not Path("data/cifar-10-batches-py").exists()
     archive.unlink()
+    Path("data/cifar-10-python.tar.gz").unlink()
     run = run_train("--data", "cifar10", "--download")
     assert run.code == 1
     assert run.err.splitlines()[-1].startswith("error: cannot download http://127.0.0.1")
-    assert "404" in run.err
-    assert "use --data FOLDER" in run.err
-
-
-def test_a_damaged_download_is_refused(archive, run_train):
-    archive.write_bytes(archive.read_bytes()[:-100])
-    run = run_train("--data", "cifar10", "--download")
-    assert run.code == 1
-    assert "corrupted" in run.err
-    assert not Path("data/cifar-10-batches-py").exists()
+    assert "404" in run.err and "use --data FOLDER" in run.err
 
 
 def test_download_without_torchvision(run_train, monkeypatch):

@@ -194,16 +194,13 @@ def sessions(*absent, freq="min"):
     return numpy.delete(numpy.concatenate(days), absent)
 
 
-@pytest.mark.parametrize("freq", ["1min", "7min"])
-def test_the_night_between_two_sessions_is_no_gap(write, freq):
-    bars = read_bars(write(sessions(freq=freq)), max_missing=0)
-    assert (len(bars.table), bars.interval) == (200, pandas.Timedelta(freq))
-
-
-@pytest.mark.parametrize("freq", ["D", "B", "W", "MS"])
-def test_bars_of_days_and_more_have_no_gaps(write, freq):
-    times = pandas.date_range("2020-01-06", periods=30, freq=freq)
-    assert len(read_bars(write(times), max_missing=0).table) == 30
+def test_nights_between_sessions_and_days_between_days_are_no_gaps(write):
+    for freq in ("1min", "7min"):
+        bars = read_bars(write(sessions(freq=freq)), max_missing=0)
+        assert (len(bars.table), bars.interval) == (200, pandas.Timedelta(freq))
+    for freq in ("D", "B", "W", "MS"):
+        times = pandas.date_range("2020-01-06", periods=30, freq=freq)
+        assert len(read_bars(write(times), max_missing=0).table) == 30
 
 
 def test_missing_bars_up_to_the_limit(write):
@@ -295,12 +292,9 @@ def test_folders_that_are_refused(write, tmp_path, files, message):
     assert message in str(failure.value)
 
 
-def test_the_limit_of_missing_bars_can_be_raised_for_a_folder(write, tmp_path):
+def test_a_folder_with_gaps_that_is_not_there_or_is_a_file(write, tmp_path):
     write(sessions(10, 11, 12, 150), "folder/A.csv")
     assert len(read_folder(tmp_path / "folder", max_missing=0.02)) == 1
-
-
-def test_a_folder_that_is_not_there_or_is_a_file(write, tmp_path):
     with pytest.raises(UsageError, match=r"cannot read the folder .*No such file"):
         read_folder(tmp_path / "absent")
     with pytest.raises(UsageError, match=r"cannot read the folder .*Not a directory"):
@@ -310,22 +304,15 @@ def test_a_folder_that_is_not_there_or_is_a_file(write, tmp_path):
 # Sample data and small parts
 
 
-def test_sample_data_of_matplotlib():
+def test_sample_data_of_matplotlib_has_the_form_of_a_file(tmp_path):
     bars = load_goog()
     assert (bars.symbol, bars.interval) == ("GOOG", pandas.Timedelta(days=1))
     assert check_bars(bars.table, 0.0, str) == bars.interval
-    assert [len(bars.table), *bars.table.index[[0, -1]].strftime("%Y-%m-%d")] == [
-        1047,
-        "2004-08-19",
-        "2008-10-14",
-    ]
+    first, last = bars.table.index[[0, -1]].strftime("%Y-%m-%d")
+    assert (len(bars.table), first, last) == (1047, "2004-08-19", "2008-10-14")
     assert bars.table.iloc[0].tolist() == [100.0, 104.06, 95.96, 100.34, 22351900.0]
     days = numpy.load(cbook.get_sample_data("goog.npz", asfileobj=False), allow_pickle=False)["price_data"]
     assert (days["adj_close"] == days["close"]).all()  # the docstring says so
-
-
-def test_sample_data_has_the_form_of_a_file(tmp_path):
-    bars = load_goog()
     bars.table.to_csv(tmp_path / "GOOG.csv")
     read = read_bars(tmp_path / "GOOG.csv")
     pandas.testing.assert_frame_equal(read.table, bars.table, check_exact=True)
@@ -343,11 +330,6 @@ def test_enough_bars():
     check_enough(bars, 1047)
     with pytest.raises(UsageError, match="1048 needed, 1047 in Google, daily"):
         check_enough(bars, 1048)
-
-
-def test_bars_cannot_be_replaced():
-    with pytest.raises(AttributeError):
-        load_goog().symbol = "MSFT"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import torch
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 
-from examples.indicator_transformer import evaluate, evaluation_data, prediction, train
+from examples.indicator_transformer import evaluate, evaluation_data, train
 from examples.indicator_transformer.evaluation_plot import draw_evaluation
 from examples.indicator_transformer.generated_bars import generate_market
 from examples.indicator_transformer.model import IndicatorTransformer
@@ -23,19 +23,8 @@ from snippets.framework.errors import exit_with_one_line
 def run_folder(tmp_path_factory, one_thread):
     """Train for one epoch of a few steps with the program itself."""
     folder = tmp_path_factory.mktemp("evaluated") / "run"
-    words = [
-        "--bars",
-        "12000",
-        "--epochs",
-        "1",
-        "--batch-size",
-        "16",
-        "--device",
-        "cpu",
-        "--out",
-        str(folder),
-    ]
-    assert train.PROGRAM.main(words) == 0
+    words = "--bars 12000 --epochs 1 --batch-size 16 --device cpu --out"
+    assert train.PROGRAM.main([*words.split(), str(folder)]) == 0
     return folder
 
 
@@ -96,20 +85,15 @@ def test_a_run_is_evaluated_on_what_it_held_out(run_folder, call):
     assert imread(run_folder / "evaluation.png").shape[1] == 1350
 
 
-def test_a_checkpoint_gives_the_same_and_goes_where_it_is_told(run_folder, call, tmp_path):
-    call(run_folder)
+def test_a_checkpoint_gives_the_same_and_goes_where_it_is_told(run_folder, call, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(run_folder.parent))
+    call(f"~/{run_folder.name}")
     before = json.loads((run_folder / "evaluation.json").read_text())
     code, out, _ = call(run_folder / "checkpoints" / "best.pt", "--out", tmp_path / "new" / "place")
     after = json.loads((tmp_path / "new" / "place" / "evaluation.json").read_text())
     assert code == 0
     assert str(tmp_path / "new" / "place") in out
     assert {**after, "provenance": 0} == {**before, "provenance": 0}
-
-
-def test_home_folders_are_expanded(copy, call, monkeypatch):
-    monkeypatch.setenv("HOME", str(copy.parent))
-    assert call("~/copy", "--out", "~/new")[0] == 0
-    assert (copy.parent / "new" / "evaluation.json").exists()
 
 
 def test_new_generated_bars_are_not_those_of_the_run(run_folder, call, tmp_path):
@@ -154,16 +138,10 @@ def test_a_damaged_best_checkpoint_is_replaced_by_the_newest(copy, call):
         (lambda copy: [copy / "nope"], "there is no run folder or checkpoint"),
         (lambda copy: ["~nobody-here/run"], "there is no user nobody-here"),
         (lambda copy: [copy.parent], "holds no run (no folder checkpoints)"),
-        (
-            lambda copy: [change_config(copy, system="cifar_optimizers")],
-            "is a checkpoint of cifar_optimizers",
-        ),
+        (lambda copy: [change_config(copy, system="cifar_optimizers")], "a checkpoint of cifar_optimizers"),
         (lambda copy: [change_config(copy, indicators=["moon"])], "was trained on other readings: moon"),
         (lambda copy: [change_config(copy, data_crc32=1)], "are not those that the network learned from"),
-        (
-            lambda copy: [copy, "--data", copy / "config.json", "--out", copy],
-            "config.json is a file; name its folder",
-        ),
+        (lambda copy: [copy, "--data", copy / "config.json", "--out", copy], "is a file; name its folder"),
         (lambda copy: [copy, "--data", copy, "--out", copy], "has no file SYMBOL.csv or SYMBOL.parquet"),
         (lambda copy: [copy, "--out", copy / "config.json"], "name another folder with --out"),
         (lambda copy: [copy, "--size", "large"], "unknown option '--size'"),
@@ -175,13 +153,6 @@ def test_mistakes_are_answered_in_one_line(copy, call, change, message):
     assert code == 2
     assert err.count("\n") == 1
     assert message in err
-
-
-def test_too_few_bars_are_refused(run_folder, call, tmp_path):
-    generate_market(120).bars.table.to_csv(tmp_path / "SHORT.csv")
-    code, _, err = call(run_folder, "--data", tmp_path, "--out", tmp_path)
-    assert (code, err.count("\n")) == (2, 1)
-    assert "too few bars: with --stride 60, the first sample needs 800" in err
 
 
 @pytest.fixture(scope="module")
@@ -208,23 +179,31 @@ def test_a_copy_of_what_was_learned_is_not_taken_for_new(folder_run, call, tmp_p
 
 def test_of_a_newer_download_only_what_is_new_is_taken(folder_run, call, tmp_path):
     """The first 6,000 of the 9,000 bars have been learned from; other symbols are new at any time."""
+
+    def samples():
+        return call(folder_run[0], "--data", tmp_path, "--out", tmp_path / "out")[1]
+
     table = generate_market(9_000, seed=4).bars.table
     table.to_csv(tmp_path / "ACME.csv")
-    _, out, _ = call(folder_run[0], "--data", tmp_path, "--out", tmp_path / "out")
-    assert "samples    49, 88 more are left out: the run had bars of their symbol and time" in out
+    assert "samples    49, 88 more are left out: the run had bars of their symbol and time" in samples()
     table.to_csv(tmp_path / "OTHER.csv")
-    _, out, _ = call(folder_run[0], "--data", tmp_path, "--out", tmp_path / "out")
-    assert "samples    186, 88 more are left out" in out
+    assert "samples    186, 88 more are left out" in samples()
     (tmp_path / "ACME.csv").unlink()
-    _, out, _ = call(folder_run[0], "--data", tmp_path, "--out", tmp_path / "out")
-    assert "samples    137, all: the network has not learned from these bars" in out
+    assert "samples    137, all: the network has not learned from these bars" in samples()
 
 
-def test_what_a_run_on_generated_bars_knows_is_compared_too(run_folder, call, tmp_path):
-    generate_market(12_000).bars.table.to_csv(tmp_path / "GENERATED.csv")
+@pytest.mark.parametrize(
+    ("bars", "message"),
+    [
+        (12_000, "samples are of a symbol and time that the run had bars of"),  # its own, as a file
+        (120, "too few bars: with --stride 60, the first sample needs 800"),
+    ],
+)
+def test_bars_that_tell_nothing_are_refused(run_folder, call, tmp_path, bars, message):
+    generate_market(bars).bars.table.to_csv(tmp_path / "GENERATED.csv")
     code, _, err = call(run_folder, "--data", tmp_path, "--out", tmp_path)
-    assert code == 2
-    assert "samples are of a symbol and time that the run had bars of" in err
+    assert (code, err.count("\n")) == (2, 1)
+    assert message in err
 
 
 @pytest.mark.parametrize("gone", ["/nowhere/bars", "bars"])
@@ -271,16 +250,6 @@ def test_everything_is_written_before_anybody_stops_reading(run_folder, call, mo
     with pytest.raises(BrokenPipeError):
         evaluate.main([str(run_folder), "--out", str(tmp_path), "--device", "cpu"])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["evaluation.json", "evaluation.png"]
-
-
-def test_a_checkpoint_is_read_once(run_folder, monkeypatch):
-    read = []
-    for module in (evaluation_data, prediction):
-        monkeypatch.setattr(
-            module, "load_checkpoint", lambda *words: read.append(words) or load_checkpoint(*words)
-        )
-    assert evaluation_data.load_trained(run_folder).step > 0
-    assert len(read) == 1
 
 
 def test_where_prices_alone_tell_something_nobody_is_called_the_best_without_context(copy, call, tmp_path):

@@ -103,13 +103,7 @@ def test_prediction_is_what_a_direct_computation_gives(checkpoint, bars_file):
     numpy.testing.assert_allclose(found.direction, directions, atol=1e-5)
     assert 2 < (weights > 0).sum(1).mean() < 22  # neither all nor none: the comparison says something
     assert [indicator.name for indicator in network.indicators] == [indicator.name for indicator in SMALL]
-
-
-def test_the_normaliser_comes_with_the_checkpoint(checkpoint):
-    model = load_network(checkpoint).model
-    assert not torch.equal(model.value_mean, torch.zeros(len(SMALL)))
-    assert not torch.equal(model.context_std, torch.ones(len(CONTEXT)))
-    assert not model.training
+    assert not network.model.training
 
 
 def test_later_bars_change_nothing(checkpoint, bars_file, tmp_path, call):
@@ -151,24 +145,15 @@ def test_what_is_printed(checkpoint, bars_file, call):
 
 @pytest.mark.parametrize(
     ("first", "note"),
-    [
-        ("2025-01-01 00:30", "day, week"),
-        ("2025-01-01", "week"),
-        ("2025-01-06", None),
-    ],  # a Wednesday, a Monday
+    [("2025-01-01 00:30", "day, week"), ("2025-01-01", "week"), ("2025-01-06", None)],  # Wednesday, Monday
 )
 def test_periods_that_began_before_the_file_are_named(checkpoint, tmp_path, call, first, note):
     table = generate_market(12_000, seed=5).bars.table.loc[first:].iloc[: WARM_UP + 60]
     table.to_csv(tmp_path / "NEW.csv")
     out = call(checkpoint, tmp_path / "NEW.csv")[1]
-    assert [line for line in out.splitlines() if line.startswith("note")] == (
-        [
-            f"note       the file begins within the {note}: VWAPs anchored there would read differently with "
-            "earlier bars"
-        ]
-        if note
-        else []
-    )
+    notes = [line for line in out.splitlines() if line.startswith("note")]
+    named = f"note       the file begins within the {note}: VWAPs anchored there would read differently with "
+    assert notes == ([f"{named}earlier bars"] if note else [])
 
 
 def test_readings_that_differ_in_a_longer_file_are_those_of_the_named_periods():
@@ -188,11 +173,6 @@ def test_readings_that_differ_in_a_longer_file_are_those_of_the_named_periods():
     }
     assert {f"avwap_{anchor}" for anchor in ("week", "month", "quarter", "year")} <= differing
     assert all(any(name.startswith(f"avwap_{anchor}") for anchor in anchored) for name in differing)
-
-
-def test_one_bar_without_last(checkpoint, bars_file, call):
-    out = call(checkpoint, bars_file)[1]
-    assert sum(line.startswith("2025-") for line in out.splitlines()) == 1
 
 
 def test_the_file_has_a_row_per_bar(checkpoint, bars_file, tmp_path, call):
@@ -266,21 +246,24 @@ def test_files_that_are_missing_or_damaged(checkpoint, bars_file, tmp_path, refu
     refused([checkpoint, tmp_path / "absent.csv"], tmp_path / "absent.csv", "No such file")
     (tmp_path / "half.pt").write_bytes(checkpoint.read_bytes()[:5000])
     refused([tmp_path / "half.pt", bars_file], "half.pt", "damaged")
+    out = tmp_path / "absent" / "out.csv"
+    refused([checkpoint, bars_file, "--out", out], "cannot write", "No such file or directory", code=1)
 
 
 def test_home_folders_are_expanded(checkpoint, bars_file, tmp_path, monkeypatch, call, refused):
     monkeypatch.setenv("HOME", str(bars_file.parent))
-    assert call(checkpoint, "~/NEW.csv", "--out=~/out.csv")[0] == 0
+    code, out, _ = call(checkpoint, "~/NEW.csv", "--out=~/out.csv")
+    assert (code, sum(line.startswith("2025-") for line in out.splitlines())) == (
+        0,
+        1,
+    )  # one bar without --last
     assert (bars_file.parent / "out.csv").exists()
     refused([checkpoint, "~nobody-here/NEW.csv"], "there is no user nobody-here")
 
 
-def test_too_few_bars(checkpoint, bars_file, refused, call):
+def test_too_few_bars_and_those_of_another_interval(checkpoint, bars_file, tmp_path, refused, call):
     assert call(checkpoint, bars_file, "--last", 120)[0] == 0
     refused([checkpoint, bars_file, "--last", 121], f"{WARM_UP + 121} needed, {WARM_UP + 120} in {bars_file}")
-
-
-def test_bars_of_another_interval(checkpoint, bars_file, tmp_path, refused):
     table = generate_market(WARM_UP + 60).bars.table
     table.index = pandas.date_range("2020-01-01", periods=len(table), freq="5min", name="timestamp")
     table.to_parquet(tmp_path / "SLOW.parquet")
@@ -300,16 +283,13 @@ def test_options_that_are_refused(checkpoint, bars_file, refused, words, part):
     refused([checkpoint, bars_file, *words], part)
 
 
-def test_the_bars_are_never_overwritten(checkpoint, bars_file, refused):
+def test_the_bars_are_never_overwritten(checkpoint, bars_file, tmp_path, refused):
+    """Not under another name either, as acme.csv is ACME.csv on a Mac."""
     before = bars_file.read_bytes()
-    refused([checkpoint, bars_file, "--out", bars_file], "would replace the bars")
-    assert bars_file.read_bytes() == before
-
-
-def test_the_bars_are_not_overwritten_under_another_name_either(checkpoint, bars_file, tmp_path, refused):
-    """As acme.csv is ACME.csv on a Mac."""
     os.link(bars_file, tmp_path / "new.csv")
-    refused([checkpoint, bars_file, "--out", tmp_path / "new.csv"], "would replace the bars")
+    for out in (bars_file, tmp_path / "new.csv"):
+        refused([checkpoint, bars_file, "--out", out], "would replace the bars")
+    assert bars_file.read_bytes() == before
 
 
 def test_the_file_is_written_before_anybody_stops_reading(checkpoint, bars_file, tmp_path, monkeypatch):
@@ -360,13 +340,6 @@ def test_a_device_that_fails_is_explained(checkpoint, bars_file, monkeypatch, ca
     code, out, err = call(checkpoint, bars_file)
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert err.startswith(message)
-
-
-def test_a_folder_that_is_not_there(checkpoint, bars_file, tmp_path, call):
-    code, _, err = call(checkpoint, bars_file, "--out", tmp_path / "absent" / "out.csv")
-    assert code == 1
-    assert err.startswith("error: cannot write")
-    assert "No such file or directory" in err
 
 
 def test_help_says_what_it_is_not(monkeypatch, capsys):
