@@ -9,7 +9,6 @@ from mkdocs.exceptions import PluginError
 
 from docs.hooks.code_badges import WORDS, Facts, add_badges, add_badges_to_notebook
 from tools.checks.markdown_fences import find_fences
-from tools.checks.not_executed import KINDS
 from tools.checks.page_code import built_page, notebook_code, pages
 from tools.checks.sections import all_sections
 
@@ -159,15 +158,6 @@ def test_notebook_pages(known, digest, badges):
     assert len(soup.select(".notebook > p > .code-origin > .code-badge")) == badges
     assert len(soup.select(".notebook > p > .code-verified > a")) == badges
     assert soup.select_one(".notebook-output .code-origin") is None
-
-
-def test_a_tree_has_no_line(known):
-    assert added("```tree\nruns/\n└── a\n```\n", known()) == [[], []]
-
-
-def test_both_languages_have_the_same_words():
-    assert WORDS["en"].keys() == WORDS["zh"].keys()
-    assert WORDS["en"].keys() >= set(KINDS)
 
 
 def test_built_pages_carry_a_line_under_each_block(built_site):

@@ -30,6 +30,10 @@ def test_cells():
     assert "| `a` | 一 | 7.40（7.00 到 1,000） | 1.0 到 2.5 |" in tables.table_of(columns, rows, "zh")
 
 
+def test_words_are_aligned_to_the_left():
+    assert tables.table(["a", "b"], [], right=False) == "| a | b |\n| --- | --- |\n"
+
+
 def test_a_row_that_does_not_fit_its_head_is_an_error():
     with pytest.raises(ValueError, match="2 cells under 3 headings"):
         tables.table(["a", "b", "c"], [["1", "2", "3"], ["1", "3"]])

@@ -37,6 +37,8 @@ def test_releases_and_counts_are_those_of_the_simulated_device():
     newest = DATA["releases"]["2.15"]
     assert (newest["entries"], newest["mps"], newest["cuda"]) == (2590, 928, 1273)  # counted by hand as well
     assert newest["missing"] == len(DATA["missing"])
+    last = page.TABLES["operators-counts"]("zh").splitlines()[-1]
+    assert last == f"| 2.15.0 | 2,590 | 928 | 1,273 | {newest['cuda_only']} | {newest['missing']} |"
 
 
 def test_changed_operators_are_those_of_the_simulated_device():

@@ -1,8 +1,6 @@
-"""The rule behind "Which PyTorch for my Mac", its data, its tables, and the tool that asks pip."""
+"""The rule behind "Which PyTorch for my Mac", its tables, and what the tool makes of pip's answers."""
 
-import json
 import re
-import subprocess
 from html.parser import HTMLParser
 
 import pytest
@@ -58,23 +56,6 @@ def test_an_unknown_chip_is_an_error():
 def test_what_pip_would_install_without_version_numbers(macos, python, trap):
     found = recommend("arm64", macos, python).trap
     assert (found and found.torch) == trap
-
-
-@pytest.mark.parametrize(
-    ("minor", "macos", "oldest", "newest"),
-    [
-        ("2.15", "15.0", "3.11", "3.15"),
-        ("2.14", "14.0", "3.10", "3.14"),
-        ("2.9", "14.0", "3.10", "3.14"),
-        ("2.8", "13.0", "3.9", "3.13"),
-        ("2.6", "13.0", "3.9", "3.13"),
-        ("2.2", "12.3", "3.8", "3.12"),
-        ("1.12", "12.3", "3.7", "3.10"),
-    ],
-)
-def test_release_data(minor, macos, oldest, newest):
-    release = next(r for r in releases() if r.minor == minor)
-    assert (release.macos, *release.python_range("arm64")) == (macos, oldest, newest)
 
 
 def test_commands():
@@ -168,18 +149,6 @@ def test_a_row_covers_a_range_of_pythons_without_gaps():
         assert minors == list(range(minors[0], minors[-1] + 1))
 
 
-def test_both_languages_have_the_same_rows_and_texts():
-    attributes = [
-        [
-            {k: v for k, v in row.items() if k in ("data-chip", "data-macos", "data-python")}
-            for row in parsed(language).rows
-        ]
-        for language in ("en", "zh")
-    ]
-    assert attributes[0] == attributes[1]
-    assert version_picker.TEXT["en"].keys() == version_picker.TEXT["zh"].keys()
-
-
 def what(chip: str, macos: str, python: str) -> str:
     row = next(
         r
@@ -214,67 +183,12 @@ def test_nothing_names_a_package_registry():
         assert "pypi" not in text.lower() and "index-url" not in text
 
 
-# ---- the tool that asks pip; pip itself is replaced by recorded answers ----
-
-
-@pytest.mark.parametrize(
-    ("requirement", "torch", "fits"),
-    [
-        ("==2.9.1", "2.9.1", True),
-        ("==2.9.1", "2.9.0", False),
-        (">=2.14.0", "2.15.0", True),
-        (">=2.14.0", "2.13.0", False),
-    ],
-)
-def test_accepts(requirement, torch, fits):
-    assert check_wheels.accepts(requirement, torch) is fits
-
-
-def test_a_requirement_that_is_not_understood_is_an_error():
-    with pytest.raises(ValueError, match=r"~=2\.14"):
-        check_wheels.accepts("~=2.14", "2.14.1")
-
-
-def answer(stdout: str = "", stderr: str = "", code: int = 0):
-    return lambda *_, **__: subprocess.CompletedProcess([], code, stdout, stderr)
-
-
-def test_versions_of_a_package(monkeypatch):
-    monkeypatch.setattr(check_wheels, "pip", answer('{"versions": ["2.15.0", "1.9.0.post2"]}'))
-    assert check_wheels.versions("torch", "arm64", "3.12") == ["2.15.0"]
-    monkeypatch.setattr(check_wheels, "pip", answer("", "ERROR: No matching distribution found for torch", 1))
-    assert check_wheels.versions("torch", "x86_64", "3.13") == []
-    monkeypatch.setattr(check_wheels, "pip", answer("", "ERROR: no network", 1))
-    with pytest.raises(RuntimeError, match="no network"):
-        check_wheels.versions("torch", "arm64", "3.12")
-
-
-def test_metadata_of_a_wheel(monkeypatch):
-    report = {
-        "install": [
-            {
-                "download_info": {"url": "https://host/torchvision-0.24.1-cp312-cp312-macosx_11_0_arm64.whl"},
-                "metadata": {
-                    "requires_python": ">=3.10",
-                    "requires_dist": ["numpy", "torch (==2.9.1)", "torchtext"],
-                },
-            }
-        ]
-    }
-    monkeypatch.setattr(check_wheels, "pip", answer(json.dumps(report)))
-    assert check_wheels.metadata("torchvision", "0.24.1", "arm64", "3.12") == {
-        "requires_python": ">=3.10",
-        "macos": "11.0",
-        "requires_torch": "==2.9.1",
-    }
-
-
 def test_a_survey_joins_torch_with_its_torchvision(monkeypatch):
     wheels = {
         ("torch", "arm64"): {"3.12": ["2.9.1", "2.9.0", "1.11.0"], "3.13": ["2.9.1"]},
         ("torchvision", "arm64"): {"3.12": ["0.25.0", "0.24.1"]},
     }
-    needs = {"0.25.0": "==2.10.0", "0.24.1": "==2.9.1"}
+    needs = {"0.25.0": "==2.9.0", "0.24.1": ">=2.9.0"}
     monkeypatch.setattr(
         check_wheels,
         "versions",
@@ -293,7 +207,7 @@ def test_a_survey_joins_torch_with_its_torchvision(monkeypatch):
         "2.9": {
             "torch": "2.9.1",
             "torchvision": "0.24.1",
-            "torchvision_requires": "torch==2.9.1",
+            "torchvision_requires": "torch>=2.9.0",
             "torch_requires_python": ">=3.10",
             "torchvision_requires_python": ">=3.10",
             "wheel_made_for_macos": {"arm64": "11.0"},

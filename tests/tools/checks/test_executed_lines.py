@@ -129,13 +129,6 @@ def test_no_pragma_excuses_a_line(repository, plant):
     assert len(measure(repository).problems) == 1
 
 
-def test_a_section_that_never_ran_although_its_file_did(repository, plant):
-    plant("tests.py", 'import sys\nsys.path.insert(0, ".")\nimport snippets.a\n')
-    run_tests(repository)
-    problems = measure(repository).problems
-    assert [problem.split(" ")[0] for problem in problems] == [f"snippets/a.py:{line}" for line in (6, 7, 10)]
-
-
 @pytest.mark.parametrize(
     ("folder", "command"),
     [(".", ["-m", "snippets.a"]), ("elsewhere", ["../snippets/a.py"]), ("elsewhere", ["linked/a.py"])],

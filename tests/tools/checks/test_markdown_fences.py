@@ -3,7 +3,7 @@
 import markdown
 import pytest
 
-from tools.checks.markdown_fences import Fence, find_fences, is_include_marker
+from tools.checks.markdown_fences import find_fences, is_include_marker
 from tools.checks.page_code import rendered_blocks
 from tools.checks.page_reader import read_markdown
 
@@ -60,12 +60,6 @@ def test_fences_that_the_renderer_does_not_see_are_unclosed(text, line):
 
 def test_only_line_feeds_end_lines_and_only_plain_blanks_indent():
     assert find_fences("a\u2028```\nb\x0c```\n\u3000```\n\xa0```\n") == ([], None)
-
-
-def test_where_fences_stand():
-    fences, unclosed = find_fences('Text\n\n    ```py title="a"\n    x\n\n      y\n    ```\n\n```\n')
-    assert fences == [Fence(3, 7, "    ", 'py title="a"', ("x", "", "  y"))]
-    assert unclosed == 9
 
 
 def test_languages():

@@ -33,15 +33,6 @@ def test_sections_are_dedented_and_hashed(plant, tmp_path):
     assert (body.key, body.first, body.last) == ("snippets/a.py:body", 3, 6)
 
 
-def test_hash_follows_the_text_and_not_the_indentation(plant, tmp_path):
-    text = "# --8<-- [start:x]\n{0}a = 1\n{0}b = {1}\n# --8<-- [end:x]\n"
-    hashes = {}
-    for name, indent, value in [("flat", "", 2), ("deep", "    ", 2), ("other", "", 3)]:
-        sections, _ = read(plant(f"snippets/{name}.py", text.format(indent, value)), tmp_path)
-        hashes[name] = sections["x"].hash
-    assert hashes["flat"] == hashes["deep"] != hashes["other"]
-
-
 SAME_CODE = [
     "def f(x):\n    return [x,\n            '# 1']",
     'def f(x):\n    """Say what it does."""\n    return [x,\n            \'# 1\']',

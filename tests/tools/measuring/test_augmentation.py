@@ -7,7 +7,6 @@ import pytest
 import torch
 import yaml
 
-from snippets.framework.errors import UsageError
 from snippets.timing import Comparison, Spread
 from tools.measuring import augmentation as measure_augmentation
 from tools.measuring.augmentation import (
@@ -74,18 +73,3 @@ def test_results_go_to_the_entry_of_their_device(stored, capsys):
     assert mine["versions"]["torch"] in torch.__version__
     assert mine["versions"].keys() == {"python", "torch", "torchvision", "pillow"}
     assert stored.read_text(encoding="utf-8").startswith("# By hand: shared and busy.")
-
-
-def test_a_device_that_has_no_entry_gets_one(stored):
-    stored.write_text("- machine: {gpu: b}\n  device: cuda\n")
-    assert main([]) == 0
-    other, mine = yaml.safe_load(stored.read_text(encoding="utf-8"))
-    assert (other["device"], mine["device"]) == ("cuda", "cpu")
-    assert "shared" not in mine["machine"]
-    assert mine["ratio"]["median"] == 12
-
-
-@pytest.mark.parametrize("words", [["--device", "gpu"], ["--batch-size", "0"], ["--pairs", "9"], ["cpu"]])
-def test_mistakes_in_the_command(stored, words):
-    with pytest.raises(UsageError):
-        main(words)

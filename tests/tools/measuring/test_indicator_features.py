@@ -8,7 +8,6 @@ import numpy
 import pytest
 import yaml
 
-from snippets.framework.errors import UsageError
 from tools.measuring import indicator_features as tool
 
 
@@ -72,10 +71,3 @@ def test_the_bars_are_a_random_walk():
     assert returns.std() == pytest.approx(5e-4, rel=0.05)
     assert abs(numpy.corrcoef(returns[1:], returns[:-1])[0, 1]) < 0.06
     assert table.equals(tool.random_walk(5000))
-
-
-@pytest.mark.parametrize("words", [["--bars", "79"], ["--rounds", "0"], ["--round", "2"], ["year"]])
-def test_mistakes_in_the_command(stored, words):
-    with pytest.raises(UsageError):
-        tool.main(words)
-    assert not stored.exists()
