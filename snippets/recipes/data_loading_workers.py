@@ -11,8 +11,9 @@ def main():
     workers = {"num_workers": 2, "persistent_workers": True}
     loader = DataLoader(data, batch_size=64, shuffle=True, drop_last=True, **workers)
     for epoch in range(2):
-        batches = [(x.to(device), y.to(device)) for x, y in loader]
-        print(f"epoch {epoch}: {len(batches)} batches on {batches[0][0].device.type}")
+        for x, y in loader:
+            x, y = x.to(device), y.to(device)  # here: your training step
+        print(f"epoch {epoch}: {len(loader)} batches, the last on {x.device.type}")
 
 
 if __name__ == "__main__":  # without this line, each worker would start main() again
