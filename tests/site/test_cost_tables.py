@@ -64,7 +64,7 @@ def test_checkpoints_were_those_of_the_full_network():
         model = ResNet18(10, 64)
     buffers = sum(buffer.numel() * buffer.element_size() for buffer in model.buffers())
     whole = 2 * 4 * parameter_count(model) + buffers
-    (machine,) = load("checkpoint_cost")
-    assert whole < machine["bytes"] < 1.001 * whole
-    for numbers, step in zip(rows_of("checkpoint-cost"), cost_tables.STEPS, strict=True):
-        assert numbers[-3:] == pytest.approx(spread(machine[step], 1e3), rel=0.01)
+    first, *others = load("checkpoint_cost")
+    assert all(whole < machine["bytes"] < 1.001 * whole for machine in (first, *others))
+    for numbers, step in zip(rows_of("checkpoint-cost"), cost_tables.STEPS, strict=not others):
+        assert numbers[-3:] == pytest.approx(spread(first[step], 1e3), rel=0.01)
