@@ -12,7 +12,7 @@ for _ in range(3):
     with torch.autocast(device, dtype=torch.bfloat16):  # name the dtype
         scores = model(x)
         loss = torch.nn.functional.cross_entropy(scores, labels)
-    loss.backward()  # outside
+    loss.backward()  # outside of autocast
     optimizer.step()
     optimizer.zero_grad()
 
