@@ -1,0 +1,60 @@
+"""The trainings on one page: short, narrow, of nothing but PyTorch, and alone in an empty folder."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted(ROOT.glob("examples/*/single_file.py"))
+MODULES = {"sklearn": "scikit-learn"}  # whose package has another name
+
+each_file = pytest.mark.parametrize("file", FILES, ids=[file.parent.name for file in FILES])
+
+
+@each_file
+def test_it_fits_on_a_page(file):
+    lines = file.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 252  # two of them mark the section for the page
+    assert max(map(len, lines)) <= 100
+
+
+@each_file
+def test_its_header_names_what_it_imports_and_nothing_is_ours(file):
+    text = file.read_text(encoding="utf-8")
+    header = re.search(r"^# /// script\n((?:# .*\n)+)# ///$", text, re.MULTILINE)[1]
+    script = tomllib.loads(re.sub(r"^# ", "", header, flags=re.MULTILINE))
+    declared = {re.split(r"[<>=~]", package)[0] for package in script["dependencies"]}
+    imported = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom):
+            imported.add(node.module.partition(".")[0])
+        elif isinstance(node, ast.Import):
+            imported |= {name.name.partition(".")[0] for name in node.names}
+    packages = {MODULES.get(name, name) for name in imported - sys.stdlib_module_names}
+    assert packages == declared
+    assert script["requires-python"] == ">=3.11"
+
+
+@each_file
+@pytest.mark.program
+def test_it_runs_in_an_empty_folder(file, tmp_path):
+    """One epoch, with the repository out of reach; nothing of ours is among what it imports."""
+    text, count = re.subn(r"(?m)^EPOCHS = \d+", "EPOCHS = 1", file.read_text(encoding="utf-8"))
+    assert count == 1
+    (tmp_path / "single_file.py").write_text(text, encoding="utf-8")
+    program = "import runpy, sys; runpy.run_path('single_file.py', run_name='__main__'); "
+    program += "print(*{name.partition('.')[0] for name in sys.modules})"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    *printed, modules = done.stdout.splitlines()
+    assert {"torch"} <= set(modules.split()) and not {"snippets", "examples"} & set(modules.split())
+    assert printed[-1].startswith("weights: ")
+    (weights,) = set(tmp_path.iterdir()) - {tmp_path / "single_file.py"}
+    assert weights.suffix == ".pt"
