@@ -1,4 +1,4 @@
-"""`--data NAME|FOLDER`: price bars, and the samples of a run."""
+"""`--data NAME|FOLDER`: the samples of a run, from price bars or from a table of chances."""
 
 import zlib
 from collections.abc import Sequence
@@ -9,11 +9,18 @@ import pandas
 import torch
 
 from examples.indicator_transformer.bars import Bars, load_goog, read_folder
+from examples.indicator_transformer.context_features import CONTEXT
 from examples.indicator_transformer.generated_bars import BLOCK, generate_market
 from examples.indicator_transformer.indicators import INDICATORS, SMALL
 from examples.indicator_transformer.options import Options
 from examples.indicator_transformer.samples import Samples, joined, make_samples, split_by_time
 from examples.indicator_transformer.usefulness import Optimum, known_optimum
+from examples.indicator_transformer.usefulness_table import (
+    FEATURES,
+    draw_chances,
+    draw_samples,
+    table_optimum,
+)
 from snippets.framework.errors import UsageError
 from snippets.framework.user_paths import expanded
 
@@ -28,13 +35,15 @@ class MarketData:
 
     source: str  # in words, for the user
     indicators: list[str]
-    bars: int
-    interval: str  # between bars, like "0 days 00:01:00"
+    context: list[str]  # names of its features
+    bars: int  # or rows
+    interval: str  # between bars, like "0 days 00:01:00"; empty where there are none
     training: Samples
     validation: Samples
     periods: Periods
     files_crc32: int = 0  # of the bars that were read; 0 for generated ones
     optimum: Optimum | None = None  # on the held-out samples, where it is known
+    unit: str = "bars"  # or "rows"
 
     def fingerprint(self) -> int:
         """Return a CRC-32 of files and directions: a resumed run must find the data that it began with.
@@ -50,6 +59,8 @@ class MarketData:
 
 def load_bars(options: Options) -> list[Bars]:
     """Return the bars of each symbol that `--data` means, except generated ones. Raises UsageError."""
+    if options.data_name == "table":
+        raise UsageError("--data table has no bars; name bars, goog or a folder")
     if options.data_name == "goog":
         return [load_goog()]
     return read_folder(expanded(options.data), max_missing=options.max_missing)
@@ -67,6 +78,8 @@ def crc32_of(all_bars: Sequence[Bars]) -> int:
 # --8<-- [start:load_for_training]
 def load_for_training(options: Options) -> MarketData:
     """Return the samples of a run, split by time. Raises UsageError."""
+    if options.data_name == "table":
+        return load_table(options)
     market = generate_market(options.bars) if options.data_name == "bars" else None
     if market is not None:
         chance = market.chance_of_rise(options.horizon)  # refuses what nobody knows, before the work
@@ -77,6 +90,7 @@ def load_for_training(options: Options) -> MarketData:
     data = MarketData(
         source="; ".join(bars.source for bars in all_bars),
         indicators=[indicator.name for indicator in indicators],
+        context=list(CONTEXT),
         bars=sum(len(bars.table) for bars in all_bars),
         interval=str(all_bars[0].interval),
         training=joined(training),
@@ -91,6 +105,27 @@ def load_for_training(options: Options) -> MarketData:
 
 
 # --8<-- [end:load_for_training]
+def load_table(options: Options) -> MarketData:
+    """Return samples drawn by the table of chances. Their rows are independent: there is no embargo."""
+    chances = draw_chances(options.indicators)
+    samples = draw_samples(chances, options.rows)
+    first = min(round(options.rows * (1 - options.val_split)), options.rows - 1)  # of those held out
+    data = MarketData(
+        source="usefulness by chance, decided by the signs of two context features",
+        indicators=[f"indicator_{number}" for number in range(1, options.indicators + 1)],
+        context=[f"feature_{number}" for number in range(1, FEATURES + 1)],
+        bars=options.rows,
+        interval="",
+        training=samples[:first],
+        validation=samples[first:],
+        periods={},
+        unit="rows",
+    )
+    data.optimum = table_optimum(chances, data.validation)
+    check_batch(options, len(data.training))
+    return data
+
+
 def optimum_on(samples: Samples, chance_of_rise: numpy.ndarray) -> Optimum:
     """Return what can be reached on samples of generated bars with these chances of a rise (bars,).
 
@@ -106,8 +141,9 @@ def optimum_on(samples: Samples, chance_of_rise: numpy.ndarray) -> Optimum:
 def check_batch(options: Options, samples: int) -> None:
     """Raise UsageError when a step needs more samples than there are to learn from."""
     if options.batch_size * options.accumulate > samples:
+        more = "more --rows" if options.data_name == "table" else "more bars, a smaller --stride"
         times = f" × --accumulate {options.accumulate}" if options.accumulate > 1 else ""
         raise UsageError(
-            f"--batch-size {options.batch_size}{times}: there are only {samples} training samples; "
-            "use more bars, a smaller --stride or smaller batches"
+            f"--batch-size {options.batch_size}{times}: there are only {samples} training samples; use "
+            f"{more} or smaller batches"
         )

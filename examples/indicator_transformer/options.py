@@ -10,12 +10,12 @@ from snippets.framework.errors import UsageError
 from snippets.framework.training_options import TrainingOptions, add_training_options, typed_options
 from snippets.framework.user_paths import expanded
 
-NAMES = ("bars", "goog")
+NAMES = ("bars", "goog", "table")
 # --8<-- [start:defaults]
 SECONDS = {"indicators": 24, "epochs": 6, "batch_size": 64, "lr": 3e-3}  # on a CPU
 HOURS = {"indicators": 111, "epochs": 50, "batch_size": 32, "lr": 1e-4}  # the guide's recipe
 RECIPES = {"small": SECONDS, "origin": HOURS, "medium": HOURS, "large": HOURS}
-STRIDES = {"bars": 60, "goog": 1, "folder": 60}
+STRIDES = {"bars": 60, "goog": 1, "table": 1, "folder": 60}
 QUICK = {"epochs": 1, "max_steps": 20, "bars": 30_000}  # does everything runs, not: does it learn
 # --8<-- [end:defaults]
 
@@ -36,11 +36,12 @@ class Options(TrainingOptions):
     """Every option with the value that holds in this run."""
 
     data: str = "bars"
-    data_name: str = "bars"  # or "goog" or "folder"
+    data_name: str = "bars"  # or "goog", "table" or "folder"
     weight_decay: float = 1e-5
     size: str = "small"
     indicators: int
     bars: int = 300_000  # to generate: 208 days of minutes
+    rows: int = 5_000  # of the table to generate
     horizon: int = 20  # bars that decide how useful an indicator was
     stride: int  # bars between samples
     val_split: float = 0.2  # share of the samples, the latest ones
@@ -50,7 +51,7 @@ class Options(TrainingOptions):
 
 
 def find_data(text: str) -> str:
-    """Return "bars", "goog" or "folder": what `--data` means. Raises UsageError."""
+    """Return "bars", "goog", "table" or "folder": what `--data` means. Raises UsageError."""
     if text in NAMES:
         return text
     path = expanded(text)
@@ -72,6 +73,7 @@ def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
     add("--size", choices=tuple(SIZES), help="of the network: 0.04, 4.9, 38 or 153 million parameters; small")
     add("--indicators", type=int, choices=(24, 111), help="24, larger networks: 111")
     add("--bars", type=whole_number(2_000, 10**8), help="number to generate; 300000")
+    add("--rows", type=whole_number(100, 10**7), help="of the table to generate; 5000")
     add("--horizon", type=whole_number(1, 10_000), help="bars ahead that labels look; 20")
     add("--stride", type=whole_number(1, 10**6), help="bars from sample to sample; 60, goog: 1")
     add("--val-split", type=number(0, 1, above=True, below=True), help="share held out, the latest; 0.2")

@@ -63,6 +63,8 @@ def rebuild_network(content: dict[str, Any], path: Path) -> TrainedNetwork:
         size = SIZES[content["config"]["options"]["size"]]
     except KeyError as unknown:
         raise UsageError(f"{path} does not say on what it was trained: no {unknown}; train again") from None
+    if content["config"]["options"].get("data_name") == "table":
+        raise UsageError(f"{path} was trained on --data table, which has no bars; name one trained on bars")
     known = {indicator.name: indicator for indicator in INDICATORS}
     indicators = ((name, name if name in known else None) for name in names)
     for there, here in (*indicators, *zip_longest(context, CONTEXT)):

@@ -22,7 +22,7 @@ def describe(task: "IndicatorSelection", config: dict[str, Any]) -> list[str]:
         f"network    set transformer, {options.size}: {config['parameters']:,} parameters, "
         f"{len(data.indicators)} indicators",
         *machine_lines(config),
-        f"data       {data.bars:,} bars: {data.source}",
+        f"data       {data.bars:,} {data.unit}: {data.source}",
         f"           {counts}",
     ]
     if data.optimum is not None:

@@ -34,7 +34,7 @@ class Samples:
         """Return the number of samples."""
         return len(self.bar)
 
-    def __getitem__(self, chosen: torch.Tensor) -> "Samples":
+    def __getitem__(self, chosen: torch.Tensor | slice) -> "Samples":
         """Return the samples at the positions, or under the mask, `chosen`."""
         return Samples(*(column[chosen] for column in vars(self).values()))
 

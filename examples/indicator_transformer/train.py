@@ -21,7 +21,6 @@ import torch
 from torch import nn
 
 from examples.indicator_transformer import report
-from examples.indicator_transformer.context_features import CONTEXT
 from examples.indicator_transformer.evaluation import evaluate
 from examples.indicator_transformer.loss import selection_loss
 from examples.indicator_transformer.market_data import load_for_training
@@ -50,7 +49,7 @@ class IndicatorSelection(Task):
         learned = data.training
         self.samples_per_step, self.steps_per_epoch, self.total_steps = plan_steps(options, len(learned))
         seed_everything(options.seed)
-        model = IndicatorTransformer(len(data.indicators), len(CONTEXT), SIZES[options.size])
+        model = IndicatorTransformer(len(data.indicators), len(data.context), SIZES[options.size])
         model.fit_normaliser(learned.indicator_values, learned.market_context)
         model = model.to(device).train()
         optimizer = torch.optim.AdamW(model.parameters(), options.lr, weight_decay=options.weight_decay)
@@ -60,7 +59,7 @@ class IndicatorSelection(Task):
             "parameters": parameter_count(model),
             "data_crc32": data.fingerprint(),
             "indicators": data.indicators,  # a prediction must know which readings the network expects
-            "context": list(CONTEXT),
+            "context": data.context,
             "interval": data.interval,
         }
         self.options, self.data, self.held_out = options, data, data.validation.to(device)

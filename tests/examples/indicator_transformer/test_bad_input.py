@@ -30,7 +30,12 @@ from tests.examples.program_runs import assert_refused
         ("--bars 3000 --stride 10 --batch-size 500", "--batch-size 500: there are only 169 training samples"),
         ("--bars 3000 --stride 10 --accumulate 3", "--batch-size 64 × --accumulate 3: there are only 169"),
         (f"--data {__file__}", "test_bad_input.py is a file; name its folder"),
-        ("--data nowhere", "--data nowhere: neither bars nor goog nor an existing folder"),
+        ("--data nowhere", "--data nowhere: neither bars nor goog nor table nor an existing folder"),
+        ("--rows 99", "--rows: must be a whole number from 100 to 10000000, not '99'"),
+        (
+            "--data table --rows 100 --accumulate 2",
+            "--batch-size 64 × --accumulate 2: there are only 80 training samples; use more --rows",
+        ),
         ("--data .", "has no file SYMBOL.csv or SYMBOL.parquet; it needs one per symbol"),
         (
             "--data goog --horizon 400",

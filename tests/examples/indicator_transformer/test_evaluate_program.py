@@ -143,6 +143,7 @@ def test_a_damaged_best_checkpoint_is_replaced_by_the_newest(copy, call):
         (lambda copy: [change_config(copy, data_crc32=1)], "are not those that the network learned from"),
         (lambda copy: [copy, "--data", copy / "config.json", "--out", copy], "is a file; name its folder"),
         (lambda copy: [copy, "--data", copy, "--out", copy], "has no file SYMBOL.csv or SYMBOL.parquet"),
+        (lambda copy: [copy, "--data", "table", "--out", copy], "--data table has no bars; name bars"),
         (lambda copy: [copy, "--out", copy / "config.json"], "name another folder with --out"),
         (lambda copy: [copy, "--size", "large"], "unknown option '--size'"),
         (lambda copy: [], "required"),
