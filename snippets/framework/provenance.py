@@ -2,24 +2,14 @@
 
 import platform
 import shlex
-import subprocess
 import sys
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import torch
 
+from snippets.framework.commit import source_commit
 from snippets.framework.machine_id import machine_id
-
-
-def git_commit(folder: Path) -> str | None:
-    """Return the commit that `folder` is at, with "-dirty" for uncommitted changes; None without git."""
-    command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return None
 
 
 def provenance() -> dict[str, Any]:
@@ -33,6 +23,6 @@ def provenance() -> dict[str, Any]:
         "machine": machine_id(),
         "cpu_threads": torch.get_num_threads(),
         "command": shlex.join(sys.orig_argv),
-        "git_commit": git_commit(Path(__file__).parent),
+        "git_commit": source_commit(),
         "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
     }
