@@ -1,12 +1,13 @@
 """The table of wrong results that MPS is known for, from docs/data/wrong_results.yaml."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from markdown_tables import Column, table_of
 from origins import DATA, load
 
-TRACKER = "https://github.com/pytorch/pytorch"
+TRACKER = "https://github.com/"
+REPOSITORY = "pytorch/pytorch"  # of the sources that name none
 COLUMNS = (
     Column("What is computed wrongly", "什么算错了", "what"),
     Column("PyTorch", "PyTorch 版本", "versions"),
@@ -19,7 +20,8 @@ STATES = {
     "closed": {"en": "closed", "zh": "已关闭"},
     "unknown": {"en": "not checked", "zh": "未核对"},
 }
-JOINTS = {"en": ("; ", ", "), "zh": ("；", "、")}  # before a note, between sources
+THREAD = {"en": "newest comment {}", "zh": "最新评论 {}"}
+JOINTS = {"en": ("; ", ", "), "zh": ("；", "、")}  # before a note or a date, between sources
 
 
 def cases() -> list[dict[str, Any]]:
@@ -32,9 +34,16 @@ def in_words(case: dict[str, Any], language: str) -> dict[str, Any]:
     state, (before, between) = case["state"], JOINTS[language]
     words = STATES[state["is"]][language].format(release=state.get("in"))
     words += before + state["note"][language] if "note" in state else ""
-    folders = {"pull": "pull", "issue": "issues"}
-    links = (f"[#{number}]({TRACKER}/{folders[kind]}/{number})" for kind, number in case["sources"])
-    return case | {"state": words, "sources": between.join(links)}
+    words += before + THREAD[language].format(case["newest"]) if "newest" in case else ""
+    return case | {"state": words, "sources": between.join(map(link, case["sources"]))}
+
+
+def link(source: Sequence[Any]) -> str:
+    """Return a link to a thread: its kind, its number and, elsewhere than at PyTorch, its repository."""
+    kind, number, *elsewhere = source
+    repository = elsewhere[0] if elsewhere else REPOSITORY
+    name = f"{elsewhere[0]}#{number}" if elsewhere else f"#{number}"
+    return f"[{name}]({TRACKER}{repository}/{'pull' if kind == 'pull' else 'issues'}/{number})"
 
 
 def render(language: str) -> str:

@@ -19,6 +19,7 @@ COVERAGE = load("coverage", DATA)
 ITEMS = [item for source in COVERAGE["sources"] for item in source["items"]]
 HEADING = re.compile(r"^#+ .*\{ #([a-z0-9-]+) \}$", re.MULTILINE)
 CASES = wrong_results.cases()
+READ = load("wrong_results", DATA)["read"]
 
 
 # ---- What the guides name ----
@@ -74,9 +75,14 @@ def test_an_unknown_treatment_is_an_error():
 
 
 def test_every_case_is_complete_and_open_cases_come_first():
-    assert len(CASES) >= 15
+    assert len(CASES) >= 30
     for case in CASES:
-        assert case.keys() == {"what", "versions", "state", "sources"} and case["sources"]
+        assert case.keys() - {"newest"} == {"what", "versions", "state", "sources"} and case["sources"]
+        # What is read before it was written was not read.
+        assert case.get("newest", READ) <= READ and {kind for kind, *_ in case["sources"]} <= {
+            "issue",
+            "pull",
+        }
         state = case["state"]
         assert state["is"] in wrong_results.STATES and ("in" in state) == (state["is"] == "fixed")
         for texts in (case["what"], case["versions"], state.get("note", {"en": "x", "zh": "x"})):
@@ -96,6 +102,13 @@ def test_states_in_words(state, words):
     shown = wrong_results.in_words({"state": state, "sources": [["issue", 6], ["pull", 7]]}, "en")
     tracker = "https://github.com/pytorch/pytorch"
     assert shown == {"state": words, "sources": f"[#6]({tracker}/issues/6), [#7]({tracker}/pull/7)"}
+
+
+def test_a_thread_elsewhere_and_what_was_compared():
+    case = {"state": {"is": "open"}, "newest": "2026-08-06", "sources": [["issue", 5, "actions/images"]]}
+    shown = wrong_results.in_words(case, "zh")
+    assert shown["state"] == "**未解决**；最新评论 2026-08-06"
+    assert shown["sources"] == "[actions/images#5](https://github.com/actions/images/issues/5)"
 
 
 # ---- Environment variables and terms ----
