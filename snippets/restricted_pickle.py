@@ -2,50 +2,105 @@
 
 import io
 import pickle
+import re
 from typing import Any
 
 import numpy
-from numpy._core.multiarray import _reconstruct
-from numpy._core.numeric import _frombuffer
 
 
 # --8<-- [start:restricted_unpickler]
-def latin1_bytes(text: str, encoding: str) -> bytes:
-    """Return `text` as bytes: how protocol 2 of Python 3 stores them, always as latin1."""
-    if encoding != "latin1":
-        raise pickle.UnpicklingError(f"bytes in encoding {encoding!r}")
-    return text.encode("latin1")
+class NumberFormat:
+    """Stands in for `numpy.dtype`: a format of plain numbers and its byte order, nothing else.
+
+    NumPy's own class takes any state from a pickle. One that lies about sizes or calls bytes pointers makes
+    the process read and write memory that is not the array's.
+    """
+
+    __slots__ = ("dtype",)
+
+    def __init__(self, name: str | bytes, align: object = None, copy: object = None) -> None:
+        text = name.decode("ascii") if isinstance(name, bytes) else name
+        if not isinstance(text, str) or not re.fullmatch("b1|[iu][1248]|f[248]", text):
+            raise pickle.UnpicklingError(f"a format that is no plain number: {name!r:.40}")
+        self.dtype = numpy.dtype(text)
+
+    def __setstate__(self, state: tuple) -> None:
+        _, order, *rest = state
+        order = order.decode("ascii") if isinstance(order, bytes) else order
+        if order not in ("<", ">", "|", "=") or rest != [None, None, None, -1, -1, 0]:
+            raise pickle.UnpicklingError("a format with fields, pointers or sizes of its own")
+        self.dtype = self.dtype.newbyteorder(order)
 
 
-class ArrayUnpickler(pickle.Unpickler):
-    """Reads numbers, strings, lists, dictionaries and NumPy arrays, and refuses everything else.
+class PlainArray:
+    """Stands in for NumPy's functions that make an array; `values` are made here, from checked parts."""
 
-    A pickle can only call what `find_class` returns, so this short list is all that a file can do.
+    __slots__ = ("values",)
+
+    def __init__(self, *arguments: Any) -> None:
+        if isinstance(arguments[0], bytes | bytearray):  # protocol 5: bytes, format, shape, order
+            self.fill(*arguments[:4])
+
+    def __setstate__(self, state: tuple) -> None:
+        _, shape, number_format, fortran, content = state
+        self.fill(content, number_format, shape, "F" if fortran else "C")
+
+    def fill(self, content: bytes, number_format: NumberFormat, shape: tuple, order: str) -> None:
+        if type(number_format) is not NumberFormat or not isinstance(content, bytes | bytearray):
+            raise pickle.UnpicklingError("an array of something else than plain numbers")
+        self.values = numpy.frombuffer(content, number_format.dtype).reshape(shape, order=order)
+
+
+class Latin1:
+    """Stands in for `_codecs.encode`, by which protocol 2 of Python 3 stores bytes, always as latin1."""
+
+    def __new__(cls, text: str, encoding: str) -> bytes:
+        if encoding != "latin1":
+            raise pickle.UnpicklingError(f"bytes in encoding {encoding!r}")
+        return text.encode("latin1")
+
+
+class ArrayUnpickler(pickle._Unpickler):  # in Python: the one in C reserves what a few bytes ask for
+    """Reads numbers, texts, lists, dictionaries and arrays of plain numbers, and refuses everything else.
+
+    A pickle can only call what `find_class` returns, so this list of our own classes is all that it can use.
+    What it cannot be kept from is holding wrong numbers.
     """
 
     ALLOWED = {  # noqa: RUF012 - never changed
-        ("numpy", "ndarray"): numpy.ndarray,
-        ("numpy", "dtype"): numpy.dtype,
-        ("numpy.core.multiarray", "_reconstruct"): _reconstruct,  # NumPy 1, and files from Python 2
-        ("numpy._core.multiarray", "_reconstruct"): _reconstruct,
-        ("numpy.core.numeric", "_frombuffer"): _frombuffer,  # protocol 5
-        ("numpy._core.numeric", "_frombuffer"): _frombuffer,
-        ("_codecs", "encode"): latin1_bytes,
+        ("numpy", "ndarray"): None,  # only named, as an argument
+        ("numpy", "dtype"): NumberFormat,
+        ("numpy.core.multiarray", "_reconstruct"): PlainArray,  # NumPy 1, and files from Python 2
+        ("numpy._core.multiarray", "_reconstruct"): PlainArray,
+        ("numpy.core.numeric", "_frombuffer"): PlainArray,  # protocol 5
+        ("numpy._core.numeric", "_frombuffer"): PlainArray,
+        ("_codecs", "encode"): Latin1,
     }
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return the function or class that the file names. Raises UnpicklingError for all but a few."""
+        """Return what stands in for the function or class that the file names. Raises UnpicklingError."""
         if (module, name) not in self.ALLOWED:
             raise pickle.UnpicklingError(f"it wants to use {module}.{name}, which no array needs")
         return self.ALLOWED[module, name]
 
 
 def read_pickled_arrays(content: bytes) -> Any:
-    """Return the object pickled in `content`; strings of Python 2 become bytes.
+    """Return the object pickled in `content`; strings of Python 2 become bytes, arrays are read-only.
 
     Raises UnpicklingError for a forbidden global, and almost any exception for a damaged pickle.
     """
-    return ArrayUnpickler(io.BytesIO(content), encoding="bytes").load()
+    return with_arrays(ArrayUnpickler(io.BytesIO(content), encoding="bytes").load())
+
+
+def with_arrays(value: Any) -> Any:
+    """Return `value` with NumPy arrays for their stand-ins, in lists, tuples and dictionaries, too."""
+    if isinstance(value, PlainArray):
+        return value.values
+    if isinstance(value, dict):
+        return {key: with_arrays(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(with_arrays, value))
+    return value
 
 
 # --8<-- [end:restricted_unpickler]

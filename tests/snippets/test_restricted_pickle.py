@@ -11,6 +11,16 @@ from snippets.restricted_pickle import read_pickled_arrays
 ARRAY = numpy.arange(12, dtype=numpy.uint8).reshape(3, 4)
 
 
+@pytest.mark.parametrize("name", ["?", "<i2", ">i4", ">f8", "<u8", "<f2"])
+@pytest.mark.parametrize("protocol", [2, 5])
+def test_formats_orders_and_shapes(protocol, name):
+    """Also in byte orders that are not this machine's, and laid out by columns."""
+    for array in (ARRAY.astype(name), numpy.asfortranarray(ARRAY.astype(name)), numpy.array(3).astype(name)):
+        (found,) = read_pickled_arrays(pickle.dumps([array], protocol))
+        assert found.dtype == array.dtype
+        assert numpy.array_equal(found, array)
+
+
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
 def test_arrays_of_every_protocol(protocol):
     content = pickle.dumps({b"data": ARRAY, b"labels": [1, 2, 3], b"name": b"\xff batch"}, protocol)
@@ -64,3 +74,79 @@ def test_only_latin1_bytes():
     content = b"c_codecs\nencode\n(X\x01\x00\x00\x00aX\x04\x00\x00\x00zliptR."
     with pytest.raises(pickle.UnpicklingError, match="bytes in encoding 'zlip'"):
         read_pickled_arrays(content)
+
+
+def crafted(dtype: bytes, state: tuple, content: bytes = bytes(24), shape: tuple = (3,)) -> bytes:
+    """Return the pickle of an array as NumPy writes them, with any format, state and content."""
+
+    class Format:
+        def __reduce__(self):
+            return (numpy.dtype, (dtype.decode(), False, True), state)
+
+    class Array:
+        def __reduce__(self):
+            make = numpy.ndarray.__reduce__(ARRAY)[0]
+            return (make, (numpy.ndarray, (0,), b"b"), (1, shape, Format(), False, content))
+
+    return pickle.dumps({b"data": Array()}, 2)
+
+
+PLAIN = (3, "<", None, None, None, -1, -1, 0)
+
+
+def test_the_crafted_pickle_is_an_array_when_nothing_is_wrong():
+    content = crafted(b"i8", PLAIN, numpy.arange(3).tobytes())
+    assert pickle.loads(content)[b"data"].tolist() == [0, 1, 2]
+    assert read_pickled_arrays(content)[b"data"].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "state", "content", "shape"),
+    [
+        (b"O8", (3, "|", None, None, None, -1, -1, 63), bytes(24), (3,)),
+        (
+            b"O8",
+            (3, "|", None, None, None, -1, -1, 0),
+            b"f" * 24,
+            (3,),
+        ),  # bytes as pointers: a crash in NumPy
+        (b"V8", (3, "|", None, ("x",), {"x": (numpy.dtype("u1"), 4096)}, 8, 1, 0), bytes(24), (3,)),
+        (b"i8", (3, "<", None, None, None, 1, 1, 0), bytes(24), (3,)),
+        (b"i8", (3, "<", None, None, None, -1, -1, 27), bytes(24), (3,)),
+        (b"i8", (3, "<", (numpy.dtype("u1"), (9,)), None, None, -1, -1, 0), bytes(24), (3,)),
+        (b"i8", (4, "x", None, None, None, -1, -1, 0), bytes(24), (3,)),
+        (b"i8", (), bytes(24), (3,)),
+        (b"U4", (3, "<", None, None, None, 16, 4, 8), bytes(48), (3,)),
+        (b"i8,O", PLAIN, bytes(24), (3,)),
+        (b"i8", PLAIN, bytes(24), (4,)),
+        (b"i8", PLAIN, bytes(24), (2**62, 4)),
+        (b"i8", PLAIN, bytes(24), ("a",)),
+        (b"i8", PLAIN, [1, 2, 3], (3,)),
+        (b"i8", PLAIN, "text", (3,)),
+    ],
+)
+def test_no_state_from_a_file_reaches_numpy(dtype, state, content, shape):
+    """Each of these gives NumPy's own classes something that they trust; some end the process."""
+    with pytest.raises((pickle.UnpicklingError, ValueError, TypeError)):
+        read_pickled_arrays(crafted(dtype, state, content, shape))
+
+
+def test_random_changes_of_a_file_give_an_array_or_an_error():
+    """Ten thousand mutations; what is read is made of plain numbers, and the process lives."""
+    random = numpy.random.default_rng(0)
+    whole = crafted(b"u1", (3, "|", None, None, None, -1, -1, 0), bytes(24), (24,))
+    read = 0
+    for _ in range(10_000):
+        content = bytearray(whole)
+        for place in random.integers(0, len(content), random.integers(1, 4)):
+            content[place] = random.integers(0, 256)
+        try:
+            value = read_pickled_arrays(bytes(content))
+        except Exception:
+            continue
+        read += 1
+        for part in value.values() if isinstance(value, dict) else [value]:
+            if isinstance(part, numpy.ndarray):
+                assert part.dtype.kind in "biuf"
+                part.sum()
+    assert 100 < read < 10_000
