@@ -15,6 +15,7 @@ python -c "import torch; print(torch.mps.current_allocated_memory())"
 # --8<-- [end:other_process]
 
 # --8<-- [start:footprint]
-footprint "$(pgrep -n -f cifar_optimizers/train.py)"
+pid=$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' runs/night/heartbeat.json)
+footprint "$pid"
 sysctl vm.swapusage
 # --8<-- [end:footprint]

@@ -1,5 +1,6 @@
 """Shell commands on pages: every file is marked and clean, and those marked `run` really run."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from snippets.framework.run_folder import RunFolder
 from tools.checks.shell_snippets import FOLDER, branches, run_mark, without
 from tools.record_output import machine_traits, read_index
 from tools.working_copy import environment, working_copy
@@ -125,3 +127,25 @@ def test_recorded_commands_are_left_out(line):
 )
 def test_other_commands_stay(line):
     assert without(f"x\n{line}\ny\n", RECORDED) == f"x\n{line}\ny\n"
+
+
+@pytest.mark.program
+def test_footprint_looks_at_the_training_however_it_was_started(tmp_path):
+    """With stand-ins for the two programs of macOS. A search by command line would find caffeinate, too."""
+    text = (ROOT / FOLDER / "memory_mac.sh").read_text(encoding="utf-8")
+    section = re.search(r"\[start:footprint\]\n(.*)# --8<-- \[end:footprint\]", text, re.DOTALL)[1]
+    (tmp_path / "runs" / "night").mkdir(parents=True)
+    with RunFolder(tmp_path / "runs" / "night") as run:
+        run.beat(step=1, loss=0.25)
+    for name in ("footprint", "sysctl"):
+        (tmp_path / name).write_text(f'#!/bin/sh\necho {name} "$@"\n', encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+    done = subprocess.run(
+        ["bash", "-eu", "-c", section],
+        cwd=tmp_path,
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == [f"footprint {os.getpid()}", "sysctl vm.swapusage"]
