@@ -47,6 +47,7 @@ class Options(TrainingOptions):
     workers_name: str = "none"  # or "some": these draw other crops and flips than the device
 
     MAY_CHANGE = TrainingOptions.MAY_CHANGE | {"download", "skip_checksum"}
+    DERIVED = frozenset({"data_name", "workers_name"})
 
 
 def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:

@@ -48,6 +48,7 @@ class Options(TrainingOptions):
     max_missing: float = 0.01  # share of the bars of a file
 
     MAY_CHANGE = TrainingOptions.MAY_CHANGE | {"max_missing"}
+    DERIVED = frozenset({"data_name"})
 
 
 def find_data(text: str) -> str:

@@ -24,6 +24,17 @@ def discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def one_line(text: str, most: int = 2000) -> str:
+    """Return `text` as a line for a terminal: characters that steer it are spelt out, the middle is cut.
+
+    Parts of it may come from files: a header can hold an escape sequence, a cell two megabytes.
+    """
+    if len(text) > most:
+        text = f"{text[: most // 2]} […] {text[-most // 4 :]}"
+    spelt = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in " ".join(text.split()))
+    return "".join(spelt)
+
+
 def exit_with_one_line(main: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None = None) -> int:
     """Call `main(argv)` and return its exit code; print a `UsageError` or `RunError` as one line.
 
@@ -35,14 +46,14 @@ def exit_with_one_line(main: Callable[[Sequence[str] | None], int], argv: Sequen
         sys.stdout.flush()
         return code
     except (UsageError, RunError) as error:
-        print("error:", " ".join(str(error).split()), file=sys.stderr)
+        print("error:", one_line(str(error)), file=sys.stderr)
         return error.exit_code
     except BrokenPipeError:  # a reader such as `head` has gone
         discard_output()
         return 128 + signal.SIGPIPE
     except OSError as error:
         if error.filename is not None:
-            print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
+            print("error:", one_line(f"{error.filename}: {error.strerror}"), file=sys.stderr)
         elif error.errno == errno.ENOSPC:
             print(f"error: cannot write the output: {error.strerror}", file=sys.stderr)
             discard_output()

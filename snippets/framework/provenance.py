@@ -10,11 +10,12 @@ import torch
 
 from snippets.framework.commit import source_commit
 from snippets.framework.machine_id import machine_id
+from snippets.framework.macos_version import macos_version
 
 
 def provenance() -> dict[str, Any]:
     """Return versions, machine, command line, commit and time of this process."""
-    macos, machine = platform.mac_ver()[0], platform.machine()
+    macos, machine = macos_version(), platform.machine()
     return {
         "python": platform.python_version(),
         "torch": str(torch.__version__),

@@ -6,11 +6,14 @@ checkpoints/last.pt, previous.pt and best.pt · curves.png · summary.json · tr
 
 import contextlib
 import fcntl
+import itertools
 import json
 import math
 import os
+import signal
 import sys
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Self
@@ -103,7 +106,8 @@ class RunFolder:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if error is not None:
+        begun = self.pulse["status"] is not None
+        if error is not None and (begun or not isinstance(error, UsageError)):
             self.fail(error)
         with contextlib.suppress(OSError):  # with a full disk, what is not written yet
             self.log_file.close()
@@ -130,17 +134,35 @@ class RunFolder:
             file.write(json.dumps(clean) + "\n")
 
     def forget_metrics_after(self, step: int) -> None:
-        """Drop the lines of steps that a resumed run will repeat, and a last line that was cut off."""
+        """Drop the lines of steps that a resumed run will repeat, and, aloud, damaged ones."""
         if not self.metrics_file.exists():
             return
+        damaged = 0
 
         def copy_kept(target: BinaryIO) -> None:
+            nonlocal damaged
             with self.metrics_file.open("rb") as lines:
                 for line in lines:
-                    if line.endswith(b"\n") and json.loads(line)["step"] <= step:
+                    values = metrics_in(line)
+                    damaged += values is None and line.endswith(b"\n")
+                    if values is not None and values["step"] <= step:
                         target.write(line)
 
         replace_file(self.metrics_file, copy_kept)
+        if damaged:
+            self.say(f"note: {damaged} damaged line{'s' * (damaged > 1)} of metrics.jsonl left out")
+
+    def set_aside_what_has_no_checkpoint(self) -> None:
+        """Keep metrics and best network of a run that has to start anew, and say so."""
+        kept = []
+        for file in (self.metrics_file, self.best_checkpoint):
+            if file.exists() and file.stat().st_size:
+                number = next(n for n in itertools.count(1) if not numbered(file, n).exists())
+                kept.append(file.rename(numbered(file, number)).name)
+        if kept:
+            self.say(
+                f"note: {self.path} has no checkpoint to go on from: starting anew; {', '.join(kept)} kept"
+            )
 
     def beat(self, status: str = "running", **values: Any) -> None:
         """Replace heartbeat.json: what the run is doing, for whoever watches it.
@@ -158,9 +180,27 @@ class RunFolder:
     def fail(self, error: BaseException) -> None:
         """Leave the reason in heartbeat.json and train.log; with a full disk, at least try."""
         status = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
-        with contextlib.suppress(OSError):
+        with without_child_signals(), contextlib.suppress(OSError):
             self.beat(status, error=f"{type(error).__name__}: {error}")
             self.log_file.write(f"{status}: {type(error).__name__}: {error}\n")
+
+
+@contextlib.contextmanager
+def without_child_signals() -> Iterator[None]:
+    """Inside the block, let nothing happen when a child ends: PyTorch raises, wherever the program is."""
+    try:
+        before = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    except RuntimeError:  # it has just done so; the signal that was waiting is gone
+        before = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
+def numbered(file: Path, number: int) -> Path:
+    """Return the name under which a file of an earlier beginning is kept: metrics-1.jsonl."""
+    return file.with_stem(f"{file.stem}-{number}")
 
 
 def finite_or_none(value: Any) -> Any:
@@ -177,7 +217,16 @@ def read_json(path: Path) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
+def metrics_in(line: bytes) -> dict[str, Any] | None:
+    """Return what a line of metrics.jsonl says; None when it is damaged or was never finished."""
+    try:
+        values = json.loads(line) if line.endswith(b"\n") else None
+    except (ValueError, RecursionError):
+        return None
+    return values if isinstance(values, dict) and type(values.get("step")) is int else None
+
+
 def read_metrics(path: Path) -> list[dict[str, Any]]:
-    """Return the lines of a metrics.jsonl, without a last line that a killed process left unfinished."""
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
-    return [json.loads(line) for line in lines if line.endswith("\n")]
+    """Return the lines of a metrics.jsonl, without damaged ones and a last one that was never finished."""
+    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+    return [values for line in lines if (values := metrics_in(line)) is not None]

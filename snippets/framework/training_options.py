@@ -35,6 +35,7 @@ class TrainingOptions:
     # Where and how fast a run computes may change when it is resumed; everything else decides its result. Any
     # number of workers brings the same batches.
     MAY_CHANGE: ClassVar[frozenset[str]] = frozenset({"device", "compile", "data", "workers"})
+    DERIVED: ClassVar[frozenset[str]] = frozenset()  # what follows from others and has no flag
 
     def decisive(self) -> dict[str, Any]:
         """Return the options that decide the result of a run."""
@@ -90,6 +91,30 @@ def saved_options(config: dict[str, Any]) -> dict[str, Any]:
     return options | {"precision": str(config.get("precision", "auto")).partition(" ")[0]}
 
 
+def check_saved(
+    config: dict[str, Any], read_command_line: Callable[[list[str]], object], known: type, folder: Path
+) -> None:
+    """Raise UsageError unless the options in `config` could have been typed: somebody may have edited it.
+
+    `known` is the class of the program's options.
+    """
+    saved, defaults = saved_options(config), {field.name: field.default for field in fields(known)}
+    unknown = saved.keys() - defaults
+    if unknown:
+        raise UsageError(f"{folder} was made by another version of this program: it has --{min(unknown)}")
+    words = []
+    for name, value in saved.items():
+        flag = f"--{name.replace('_', '-')}"
+        if value is True:
+            words.append(flag)
+        elif value is not False and name not in known.DERIVED and (value, defaults[name]) != (None, None):
+            words.append(f"{flag}={value}")
+    try:
+        read_command_line(words)
+    except UsageError as error:
+        raise UsageError(f"{folder / 'config.json'} was changed: {error}") from None
+
+
 def same_run(options: TrainingOptions, config: dict[str, Any]) -> bool:
     """Return whether the run with `config` was given the same data and options that decide its result."""
     if not isinstance(config.get("options"), dict):
@@ -103,7 +128,7 @@ def options_to_continue(
 ) -> Options:
     """Return the options of the run in `folder`, which has `config`, with those that may change.
 
-    Raises UsageError when another one was typed, or when this program does not know all saved ones.
+    Raises UsageError when another one was typed.
     """
     saved = saved_options(config)
     if typed.get("precision") == "auto":  # the one that the run has
@@ -111,9 +136,6 @@ def options_to_continue(
     if "quick" in typed and not is_quick(saved, resolve):
         raise UsageError(f"--quick is for new runs, and the one in {folder} is longer; leave it out")
     options = resolve(saved | typed)
-    unknown = saved.keys() - {field.name for field in fields(options)}
-    if unknown:
-        raise UsageError(f"{folder} was made by another version of this program: it has --{min(unknown)}")
     check_same_options(saved, options.decisive(), folder)
     return options
 

@@ -1,9 +1,11 @@
 """A training program from its command line to its exit code, the same for every system."""
 
+import contextlib
 import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
@@ -15,7 +17,13 @@ from snippets.framework.provenance import provenance
 from snippets.framework.resume import RunChoice, choose_run
 from snippets.framework.run_folder import RunFolder, new_folder
 from snippets.framework.run_report import Report
-from snippets.framework.training_options import TrainingOptions, options_to_continue, same_run, with_precision
+from snippets.framework.training_options import (
+    TrainingOptions,
+    check_saved,
+    options_to_continue,
+    same_run,
+    with_precision,
+)
 from snippets.stop_signals import StopSignals
 from snippets.training_loop import Task, Training
 
@@ -50,6 +58,7 @@ def choose(program: Program, typed: dict[str, Any]) -> tuple[RunChoice, Training
     choice = choose_run(program.system, typed.get("out"), typed.get("resume"), matches)
     if choice.config is None:
         return choice, fresh
+    check_saved(choice.config, program.read_command_line, type(fresh), choice.folder)
     return choice, options_to_continue(choice.config, typed, program.resolve, choice.folder)
 
 
@@ -60,23 +69,16 @@ def find_checkpoint(system: str, choice: RunChoice) -> tuple[dict[str, Any] | No
     """
     if choice.checkpoint is not None:
         return load_checkpoint(choice.checkpoint, system), None
-    if choice.config is None:
-        return None, None
     folder = choice.folder / "checkpoints"
     if not any((folder / name).exists() for name in ("last.pt", "previous.pt")):
-        return None, None  # it was killed before its first checkpoint, perhaps between best.pt and last.pt
+        return None, None  # it was killed before its first checkpoint, or somebody removed them
     content, _, note = load_newest(folder, system)
     return content, note
 
 
-def open_run(program: Program, choice: RunChoice, options: TrainingOptions) -> Training:
-    """Check everything that can be wrong, then open the run folder and write or compare its config.json.
-
-    Raises UsageError, before anything is written.
-    """
-    checkpoint, note = find_checkpoint(program.system, choice)
-    task = program.build(options)
-    config = {
+def configuration(program: Program, options: TrainingOptions, task: Task) -> dict[str, Any]:
+    """Return what config.json says of a run."""
+    return {
         "system": program.system,
         "options": asdict(options) | {"precision": task.precision.name},
         **task.facts,
@@ -84,17 +86,33 @@ def open_run(program: Program, choice: RunChoice, options: TrainingOptions) -> T
         "total_steps": task.total_steps,
         "provenance": provenance(),
     }
-    if choice.config is not None and choice.config.get("data_crc32") != task.facts.get("data_crc32"):
+
+
+def begin(program: Program, folder: Path | None, options: TrainingOptions) -> tuple[Task, RunFolder]:
+    """Check all that can be wrong, then make the folder of a new run. Raises UsageError before that."""
+    task = program.build(options)
+    run = RunFolder(new_folder(folder, program.system))
+    run.write_config(configuration(program, options, task))
+    return task, run
+
+
+def go_on(program: Program, choice: RunChoice, options: TrainingOptions, run: RunFolder) -> Task:
+    """Return the task as the run left it. `run` is locked, so that what is read here is the newest.
+
+    Raises UsageError, before anything is changed.
+    """
+    checkpoint, note = find_checkpoint(program.system, choice)
+    task = program.build(options)
+    if choice.config.get("data_crc32") != task.facts.get("data_crc32"):
         raise UsageError(f"the content of --data {options.data} is not what {choice.folder} began with")
-    run = RunFolder(new_folder(choice.folder, program.system) if choice.config is None else choice.folder)
-    if choice.config is None:
-        run.write_config(config)
-    elif checkpoint is not None:
+    if checkpoint is None:
+        run.set_aside_what_has_no_checkpoint()
+    else:
         task.state.restore(checkpoint)
-        if note:
-            run.say(note)
+    if note:
+        run.say(note)
     run.forget_metrics_after(task.state.step)
-    return Training(task, run, config, advice=f"try a lower --lr (it was {options.lr:g})")
+    return task
 
 
 def run_to_end(report: Report, training: Training, stop: StopSignals) -> int:
@@ -131,13 +149,26 @@ def run_program(program: Program, argv: Sequence[str] | None) -> int:
         choice, options = choose(program, typed)
         if choice.note:
             print(choice.note)
+        finished = f"{choice.folder} is finished; see {choice.folder}/summary.json"
         if choice.finished:
-            print(f"{choice.folder} is finished; see {choice.folder / 'summary.json'}")
+            print(finished)
             return 0
-        with explained_failures(f"out of memory; lower {what_to_lower(program, options)}"):
-            training = open_run(program, choice, options)
-            with training.run:
-                return run_to_end(program.report, training, stop)
+        with (
+            explained_failures(f"out of memory; lower {what_to_lower(program, options)}"),
+            contextlib.ExitStack() as opened,
+        ):
+            if choice.config is None:
+                task, run = begin(program, choice.folder, options)
+                opened.enter_context(run)
+            else:
+                run = opened.enter_context(RunFolder(choice.folder))
+                if choice.finished:  # while this process waited for its turn
+                    print(finished)
+                    return 0
+                task = go_on(program, choice, options, run)
+            config = configuration(program, options, task)
+            training = Training(task, run, config, advice=f"try a lower --lr (it was {options.lr:g})")
+            return run_to_end(program.report, training, stop)
 
 
 def what_to_lower(program: Program, options: TrainingOptions) -> str:

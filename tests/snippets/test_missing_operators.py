@@ -38,13 +38,12 @@ def test_other_errors_are_left_alone(error):
 
 
 def test_training_programs_say_it(monkeypatch, capsys):
-    def open_run(program, choice, options):
+    def build(options):
         raise NotImplementedError(ERROR.format("mode"))
 
     choice = RunChoice(Path("runs/x"))
     monkeypatch.setattr(training_run, "choose", lambda program, typed: (choice, None))
-    monkeypatch.setattr(training_run, "open_run", open_run)
-    program = training_run.Program("x", lambda argv: {}, None, None, ())
+    program = training_run.Program("x", lambda argv: {}, None, build, None, ())
     assert exit_with_one_line(lambda argv: training_run.run_program(program, argv)) == 1
     line = capsys.readouterr().err
     assert line.startswith("error: MPS has no operator 'mode'") and line.count("\n") == 1

@@ -28,6 +28,13 @@ def test_an_expected_error_is_one_line(capsys, error, code):
     assert capsys.readouterr().err == "error: bad value\n"
 
 
+def test_what_a_file_says_cannot_steer_the_terminal(capsys):
+    exit_with_one_line(raising(UsageError("a\n header \033[2J\x07 of 中文\u202e " + "x" * 10**6)))
+    line = capsys.readouterr().err
+    assert line.startswith(r"error: a header \x1b[2J\x07 of 中文\u202e xxx")
+    assert line.endswith("x\n") and " […] " in line and len(line) < 2000
+
+
 def test_a_second_ctrl_c_ends_without_a_traceback(capsys):
     assert exit_with_one_line(raising(KeyboardInterrupt())) == 130
     assert capsys.readouterr().err == "interrupted\n"

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -169,6 +170,60 @@ def test_metrics_survive_a_kill_in_the_middle_of_a_line(tmp_path):
         run.forget_metrics_after(20)
         run.log(step=30, loss=0.1)
         assert [line["step"] for line in read_metrics(run.metrics_file)] == [10, 20, 30]
+
+
+@pytest.mark.parametrize(
+    "line", [b"garbage", b"", b"[1]", b"{}", b"\0\0\0", b'{"step": null}', b'{"step": "x"}', b"[" * 10**5]
+)
+def test_damaged_metrics_are_left_out_aloud(tmp_path, capsys, line):
+    with RunFolder(tmp_path) as run:
+        run.log(step=10, loss=0.5)
+        with run.metrics_file.open("ab") as file:
+            file.write(line + b"\n")
+        run.log(step=20, loss=0.4)
+        assert [values["step"] for values in read_metrics(run.metrics_file)] == [10, 20]
+        run.forget_metrics_after(20)
+        assert run.metrics_file.read_bytes().count(b"\n") == 2
+    assert capsys.readouterr().out == "note: 1 damaged line of metrics.jsonl left out\n"
+
+
+def test_what_has_no_checkpoint_is_kept_under_another_name(tmp_path, capsys):
+    with RunFolder(tmp_path) as run:
+        run.set_aside_what_has_no_checkpoint()
+        assert capsys.readouterr().out == ""  # nothing was there
+        for number in (1, 2):
+            run.log(step=number, loss=0.5)
+            run.best_checkpoint.write_text(f"weights {number}")
+            run.set_aside_what_has_no_checkpoint()
+            assert f"starting anew; metrics-{number}.jsonl, best-{number}.pt kept" in capsys.readouterr().out
+        assert not run.metrics_file.exists()
+        assert [read_metrics(tmp_path / f"metrics-{n}.jsonl")[0]["step"] for n in (1, 2)] == [1, 2]
+        assert (tmp_path / "checkpoints/best-1.pt").read_text() == "weights 1"
+
+
+def test_a_usage_error_before_the_first_beat_changes_nothing(tmp_path):
+    with pytest.raises(UsageError), RunFolder(tmp_path):
+        raise UsageError("wrong data")
+    assert not (tmp_path / "heartbeat.json").exists()
+
+
+def test_a_failure_is_written_although_more_workers_die(tmp_path):
+    """PyTorch's handler raises when a child ends, wherever the program is: also while this is written."""
+
+    def handler(*_):
+        raise RuntimeError("DataLoader worker (pid 1) exited")
+
+    before = signal.signal(signal.SIGCHLD, handler)
+    try:
+        with pytest.raises(RunError), RunFolder(tmp_path) as run:
+            run.beat("running")
+            beat = run.beat
+            run.beat = lambda *words, **values: (signal.raise_signal(signal.SIGCHLD), beat(*words, **values))
+            raise RunError("a worker died")
+        assert signal.getsignal(signal.SIGCHLD) is handler
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+    assert read_json(tmp_path / "heartbeat.json")["status"] == "failed"
 
 
 def test_unreadable_json_is_none(tmp_path):

@@ -10,6 +10,7 @@ from snippets.framework.errors import UsageError
 from snippets.framework.training_options import (
     TrainingOptions,
     add_training_options,
+    check_saved,
     options_to_continue,
     same_run,
     typed_options,
@@ -41,6 +42,7 @@ def resolve(typed):
 def read(*words):
     parser = StrictParser()
     add_training_options(parser, {"epochs": "10, CIFAR: 200"})
+    parser.add_argument("--width", type=int)
     return typed_options(parser, list(words))
 
 
@@ -115,9 +117,38 @@ def test_what_decides_the_result_must_stay(name, value):
         options_to_continue(config_of(), {name: value}, resolve, FOLDER)
 
 
+def check(config):
+    check_saved(config, lambda words: read(*words), Options, FOLDER)
+
+
 def test_options_of_a_newer_version_are_refused():
     with pytest.raises(UsageError, match="made by another version of this program: it has --colour"):
-        options_to_continue({"options": asdict(Options()) | {"colour": "blue"}}, {}, resolve, FOLDER)
+        check({"options": asdict(Options()) | {"colour": "blue"}})
+
+
+TYPED = {"compile": True, "max_steps": 3, "lr": 1e-7, "data": "-x", "seed": 5}
+
+
+@pytest.mark.parametrize("options", [{}, TYPED])
+def test_options_that_were_typed_may_be_read_again(options):
+    check(config_of(**options))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[("epochs", value) for value in (-5, 0, "x", 1.5, [1], {}, True)],
+        *[("lr", value) for value in (None, -1, 0, float("nan"), float("inf"), "fast")],
+        *[("max_steps", -3), ("batch_size", -1), ("seed", -1), ("workers", 10**6), ("accumulate", 0)],
+        *[("device", "tpu"), ("precision", "fp8"), ("weight_decay", -0.1)],
+    ],
+)
+def test_edited_options_meet_the_checks_of_typed_ones(name, value):
+    config = config_of()
+    config["options"][name] = value
+    flag = "--" + name.replace("_", "-")
+    with pytest.raises(UsageError, match=rf"^runs/a/config\.json was changed: .*{flag}"):
+        check(config)
 
 
 def test_options_that_an_older_version_did_not_have_take_their_defaults():
