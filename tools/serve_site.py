@@ -7,6 +7,7 @@ of our two builds. Warnings do not stop it: writing stays pleasant, `make site` 
 """
 
 import argparse
+import shutil
 import signal
 import sys
 import tempfile
@@ -19,26 +20,40 @@ from tools.build_site import ROOT, BuildFailed, build
 WATCHED = ("docs", "snippets", "examples", "mkdocs.yml")
 
 
-def rebuild(site_dir: Path, address: str) -> None:
-    """Build leniently; when that fails, say so and leave the last good pages in place."""
+def rebuild(server: LiveReloadServer, folder: Path, address: str) -> None:
+    """Build leniently into a new place in `folder` and serve that; when it fails, go on with the last."""
+    place = Path(tempfile.mkdtemp(dir=folder))
     try:
-        build(site_dir, strict=False, site_url=address)
+        build(place, strict=False, site_url=address)
     except BuildFailed as error:
-        print(f"error: {error}", file=sys.stderr)
+        shutil.rmtree(place)
+        print(f"error: {error}; the pages of before are still served", file=sys.stderr)
+    else:
+        before, server.root = server.root, str(place)
+        shutil.rmtree(before)
 
 
-def serve(port: int, site_dir: Path) -> None:
-    """Serve `site_dir` on 127.0.0.1 until interrupted. Raises OSError when the port is taken."""
+def not_found(server: LiveReloadServer, code: int) -> bytes | None:
+    """Return our page for an address that leads nowhere; None until one was built."""
+    page = Path(server.root, "404.html")
+    return page.read_bytes() if code == 404 and page.exists() else None
+
+
+def serve(port: int, folder: Path) -> None:
+    """Serve builds made in `folder` on 127.0.0.1 until interrupted. Raises OSError when the port is taken."""
     address = f"http://127.0.0.1:{port}/"
     server = LiveReloadServer(
-        builder=lambda: rebuild(site_dir, address), host="127.0.0.1", port=port, root=str(site_dir)
+        builder=lambda: rebuild(server, folder, address),
+        host="127.0.0.1",
+        port=port,
+        root=tempfile.mkdtemp(dir=folder),
     )
     server.server_bind()  # before the build, so that a taken port is known at once
     server.server_bind = lambda: None
     for path in WATCHED:
         server.watch(str(ROOT / path))
-    server.error_handler = lambda code: (site_dir / "404.html").read_bytes() if code == 404 else None
-    rebuild(site_dir, address)
+    server.error_handler = lambda code: not_found(server, code)
+    rebuild(server, folder, address)
     print(f"\nThe handbook is at {address} (中文: {address}zh/). Stop: Ctrl-C\n", flush=True)
     try:
         server.serve()
