@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from snippets.framework.errors import UsageError, exit_with_one_line
+from snippets.framework.macos_version import macos_version
 
 
 # --8<-- [start:availability]
@@ -23,7 +24,7 @@ def why_not_mps() -> str | None:
     if not torch.backends.mps.is_built():
         return "this PyTorch was built without MPS; install the macOS arm64 wheel"
     return (
-        f"this PyTorch has MPS, but finds no usable GPU on macOS {platform.mac_ver()[0]}: "
+        f"this PyTorch has MPS, but finds no usable GPU on macOS {macos_version()}: "
         f"a virtual machine or sandbox, or a macOS too old for PyTorch {torch.__version__}"
     )
 

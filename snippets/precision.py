@@ -4,7 +4,6 @@
 """
 
 import contextlib
-import platform
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import torch
 
 from snippets.device import pick_device
 from snippets.framework.errors import UsageError, exit_with_one_line
+from snippets.framework.macos_version import macos_version
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 NAMES = ("auto", *DTYPES)
@@ -49,7 +49,7 @@ def why_not_on_mps(name: str) -> str | None:
         return None if torch.__version__ >= (2, 8) else "needs PyTorch 2.8 on MPS for the GradScaler"
     if torch.__version__ < (2, 6):  # 2.5 warns and computes in float32; 2.0 to 2.4 raise
         return "needs PyTorch 2.6 on MPS"
-    macos = platform.mac_ver()[0]  # empty on other systems
+    macos = macos_version()  # empty on other systems
     if macos and int(macos.split(".")[0]) < 14:
         return "needs macOS 14 on MPS"
     return None
@@ -92,7 +92,7 @@ def pick_precision(wanted: str, device: torch.device) -> Precision:
     obstacle = why_not_on_mps(name) if device.type == "mps" else None
     if obstacle is not None:
         others = " or ".join(other for other in ("bf16", "fp32") if why_not_on_mps(other) is None)
-        version = f"this is PyTorch {torch.__version__} on macOS {platform.mac_ver()[0] or 'unknown'}"
+        version = f"this is PyTorch {torch.__version__} on macOS {macos_version() or 'unknown'}"
         raise UsageError(f"--precision {name} {obstacle}, and {version}; use {others}")
     precision = Precision(device, DTYPES[name], name, reason)
     prove(precision)

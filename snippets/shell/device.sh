@@ -14,7 +14,8 @@ python -c "import torch; print(torch.zeros(1).device)"
 # --8<-- [end:first_tensor]
 
 # --8<-- [start:this_machine]
-python -c "import platform; print(platform.machine(), platform.mac_ver()[0])"
+SYSTEM_VERSION_COMPAT=0 python -c \
+    "import platform; print(platform.machine(), platform.mac_ver()[0])"
 python -c "import torch; print(torch.__version__, torch.backends.mps.is_built())"
 python -c "import torch; print(torch.backends.mps.is_available())"
 # --8<-- [end:this_machine]
