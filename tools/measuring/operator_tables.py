@@ -4,8 +4,8 @@
 
 FOLDER holds wheels, one of each release, as `pip download --no-deps --only-binary=:all: --platform
 macosx_26_0_arm64 --python-version 3.12 torch==2.15.0` fetches them on any machine. What counts is the list
-in each wheel, native_functions.yaml: a kernel of an entry's own, or of the entry whose kernels it uses. Up to
-2.12, torch/backends/mps/__init__.py composes two more in Python.
+in each wheel, native_functions.yaml: a kernel of an entry's own, or of the entry whose kernels it uses. Some
+releases compose a few more in Python; they are found in all its files, wherever they are registered for MPS.
 
 A mark stands for one entry in one release: "x" it has an MPS kernel, "c" it is composed of other operators,
 "-" neither, "." the release does not have it.
@@ -26,6 +26,9 @@ from snippets.operator_support import LIST, Operator, read_operators
 
 DATA = Path(__file__).resolve().parents[2] / "docs" / "data" / "operators.json"
 ABSENT = "."
+# A library for one device, and a registration with that library or with the device named by itself.
+LIBRARY = re.compile(r'(\w+) = [\w.]*Library\("aten", "IMPL", "MPS"\)')
+REGISTRATION = re.compile(r'(\w+)\.impl\(\s*"(?:aten::)?([\w.]+)",\s*\w+(?:,\s*"(\w+)")?\s*\)')
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Release:
     version: str  # "2.15.0"
     commit: str
     operators: Mapping[str, Operator]
-    in_python: frozenset[str] = frozenset()  # composed for MPS by torch/backends/mps/__init__.py
+    in_python: frozenset[str] = frozenset()  # composed for MPS by Python code
 
     @property
     def minor(self) -> str:
@@ -52,7 +55,8 @@ class Release:
         if name not in self.operators:
             return ABSENT
         keys = self.keys(name)
-        composed = not keys or name in self.in_python or any(key.startswith("Composite") for key in keys)
+        in_python = {name, self.operators[name].delegate} & self.in_python
+        composed = not keys or in_python or any(key.startswith("Composite") for key in keys)
         return "x" if "MPS" in keys else "c" if composed else "-"
 
     def with_kernel(self, device: str) -> set[str]:
@@ -60,13 +64,20 @@ class Release:
         return {name for name in self.operators if device in self.keys(name)}
 
 
+def registered_for_mps(code: str) -> set[str]:
+    """Return the operators that a Python file of PyTorch registers for MPS."""
+    libraries = set(LIBRARY.findall(code))
+    found = REGISTRATION.findall(code)
+    return {name for library, name, key in found if key == "MPS" or (not key and library in libraries)}
+
+
 def read_wheel(wheel: Path) -> Release:
     """Return the operators of the PyTorch in `wheel`."""
     with zipfile.ZipFile(wheel) as content, tempfile.TemporaryDirectory() as folder:
         text = content.read("torch/version.py").decode()
         operators = read_operators(Path(content.extract(f"torchgen/{LIST}", folder)))
-        start = content.read("torch/backends/mps/__init__.py").decode()
-    in_python = frozenset(re.findall(r'_lib\.impl\("([\w.]+)", \w+, "MPS"\)', start))
+        files = [name for name in content.namelist() if re.fullmatch(r"torch/.*\.py", name)]
+        in_python = frozenset().union(*(registered_for_mps(content.read(name).decode()) for name in files))
     version = re.search(r"__version__ = '([\d.]+)", text)[1]
     return Release(version, re.search(r"git_version = '(\w+)'", text)[1], operators, in_python)
 

@@ -15,10 +15,19 @@ from pathlib import Path
 
 from simulated_mps.errors import SimulationError
 from simulated_mps.kernels import TABLE
-from simulated_mps.native_functions import read_marks
+from simulated_mps.native_functions import read_entries, read_marks
 
 LIST = "torchgen/packaged/ATen/native/native_functions.yaml"
-COMPOSED_IN_PYTHON = "torch/backends/mps/__init__.py"
+# A library for one device, and a registration with that library or with the device named by itself.
+LIBRARY = re.compile(r'(\w+) = [\w.]*Library\("aten", "IMPL", "MPS"\)')
+REGISTRATION = re.compile(r'(\w+)\.impl\(\s*"(?:aten::)?([\w.]+)",\s*\w+(?:,\s*"(\w+)")?\s*\)')
+
+
+def registered_for_mps(code: str) -> set[str]:
+    """Return the operators that a Python file of PyTorch registers for MPS."""
+    libraries = set(LIBRARY.findall(code))
+    found = REGISTRATION.findall(code)
+    return {name for library, name, key in found if key == "MPS" or (not key and library in libraries)}
 
 
 def read_wheel(wheel: Path) -> tuple[str, str, dict[str, str]]:
@@ -26,10 +35,12 @@ def read_wheel(wheel: Path) -> tuple[str, str, dict[str, str]]:
     with zipfile.ZipFile(wheel) as content, tempfile.TemporaryDirectory() as folder:
         version = content.read("torch/version.py").decode()
         path = Path(content.extract(LIST, folder))
-        marks = read_marks(path)
-        start = content.read(COMPOSED_IN_PYTHON).decode()
-    for name in re.findall(r'_lib\.impl\("([\w.]+)", \w+, "MPS"\)', start):
-        marks[name] = "c"  # up to 2.12: the gradient of GroupNorm
+        marks, entries = read_marks(path), read_entries(path)
+        files = [name for name in content.namelist() if re.fullmatch(r"torch/.*\.py", name)]
+        in_python = set().union(*(registered_for_mps(content.read(name).decode()) for name in files))
+    for name, entry in entries.items():
+        if marks[name] == "-" and {name, entry.delegate} & in_python:
+            marks[name] = "c"  # up to 2.12 GroupNorm, from 2.10 to 2.13 linalg_lu_solve
     number = re.search(r"__version__ = '([\d.]+)", version)[1]
     return number, re.search(r"git_version = '(\w+)'", version)[1], marks
 
