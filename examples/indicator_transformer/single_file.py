@@ -11,7 +11,7 @@
 It needs no other file and downloads nothing: it draws its own data, in which the best possible
 loss is known. On two CPU cores it takes seconds, and says at the end that it got some 90 % of the
 way from the best loss without context to the best possible one. To learn from readings of your
-own, replace `draw_data`.
+own, replace `draw_data`. Without NumPy, PyTorch prints a warning, which does not matter here.
 """
 
 import math
@@ -53,7 +53,7 @@ def draw_data() -> tuple[Rows, torch.Tensor]:
     The signs of the first two context features make one of four regimes. It alone decides how
     likely an indicator is useful: the readings are noise, and so are the other features.
     """
-    generator = torch.Generator().manual_seed(2)
+    generator = torch.Generator().manual_seed(2)  # the chances do not change with the rows
     drawn = torch.randint(4, (INDICATORS, 4), generator=generator)
     chances = torch.tensor([0.1, 0.3, 0.7, 0.9], dtype=torch.float64)[drawn]
     generator = torch.Generator().manual_seed(0)
@@ -232,7 +232,7 @@ def train() -> tuple[nn.Module, list[float]]:
 
 
 if __name__ == "__main__":
-    network, _ = train()
+    network, losses = train()
     torch.save(network.state_dict(), WEIGHTS + ".tmp")
     Path(WEIGHTS + ".tmp").replace(WEIGHTS)  # in one go: nobody ever finds half a file
     print(f"weights: {WEIGHTS}; to use them: model.load_state_dict(torch.load({WEIGHTS!r}))")

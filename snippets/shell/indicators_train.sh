@@ -5,6 +5,10 @@
 python examples/indicator_transformer/train.py
 # --8<-- [end:train]
 
+# --8<-- [start:table]
+python examples/indicator_transformer/train.py --data table
+# --8<-- [end:table]
+
 # --8<-- [start:force-cpu]
 python examples/indicator_transformer/train.py --device cpu --quick
 # --8<-- [end:force-cpu]

@@ -9,6 +9,7 @@ import torch
 
 from examples.cifar_optimizers import compare_devices
 from examples.cifar_optimizers.optimizers import OPTIMIZERS
+from examples.indicator_transformer import single_file as indicators_on_one_page
 from snippets.framework.errors import exit_with_one_line
 
 FIRST_RUN = Path(__file__).resolve().parents[2] / "examples" / "first_run.py"
@@ -50,6 +51,16 @@ def test_the_network_with_dropout_and_all_indicators_takes_its_steps(run_train):
     run = run_train(device="mps", max_steps=2, precision="bf16", **sizes)
     assert run.json("config.json")["parameters"] == 4_894_082
     assert simulated_mps.report().missing == before
+
+
+def test_indicators_on_one_page_are_learned_as_on_the_cpu(monkeypatch):
+    monkeypatch.setattr(indicators_on_one_page, "EPOCHS", 1)
+    losses = {}
+    for device in ("auto", "cpu"):
+        monkeypatch.setattr(indicators_on_one_page, "DEVICE", device)
+        network, losses[device] = indicators_on_one_page.train()
+        assert network.value_mean.device.type == ("mps" if device == "auto" else "cpu")
+    assert losses["auto"] == pytest.approx(losses["cpu"], abs=1e-4)
 
 
 def test_the_comparison_of_devices_passes(capsys):

@@ -5,14 +5,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from examples.indicator_transformer import single_file
+from examples.indicator_transformer import single_file, train
+from examples.indicator_transformer.model import SIZES, Size
 from snippets.framework.run_folder import read_metrics
 
 PATH = Path(single_file.__file__)
 
 
 def test_it_trains_the_network_of_the_full_program(undisturbed, tmp_path, monkeypatch, capsys):
-    """Losses and weights, these bit by bit, after two epochs instead of six."""
+    """Losses, which one adds up in float32, and weights bit by bit, after two epochs instead of six."""
     run = undisturbed(("--data", "table", "--device", "cpu", "--epochs", "2"))
     text = PATH.read_text(encoding="utf-8")
     assert single_file.EPOCHS == 6 and text.count("EPOCHS = 6") == 1
@@ -28,6 +29,7 @@ def test_it_trains_the_network_of_the_full_program(undisturbed, tmp_path, monkey
     assert found.keys() == expected.keys()
     assert [name for name in expected if not torch.equal(found[name], expected[name])] == []
     epochs = [line for line in read_metrics(run.folder / "metrics.jsonl") if "val_bce" in line]
+    assert names["losses"] == pytest.approx([values["train_loss"] for values in epochs], rel=1e-6)
     assert len(epochs) == 2
     for line, values in zip(printed[4:], epochs, strict=False):
         _, loss, bce, agreement = line.split()
@@ -37,6 +39,24 @@ def test_it_trains_the_network_of_the_full_program(undisturbed, tmp_path, monkey
     assert printed[2] == f"BCE {known['blind_bce']:.4f} without context, {known['best_bce']:.4f} at best"
     way = (known["blind_bce"] - epochs[1]["val_bce"]) / (known["blind_bce"] - known["best_bce"])
     assert printed[-2].startswith(f"{way:.0%} of the way to the best BCE")
+
+
+def test_each_setting_means_what_the_option_means(run_train, without_curves, monkeypatch):
+    """In few steps, with dropout and with gradients that are longer than allowed."""
+    monkeypatch.setitem(SIZES, "small", Size(16, 3, 2, 0.1))
+    monkeypatch.setattr(train.IndicatorSelection, "max_norm", 0.1)
+    options = {"rows": 500, "epochs": 2, "batch_size": 50, "lr": 1e-2, "weight_decay": 0.1, "seed": 3}
+    run = run_train(device="cpu", data="table", indicators=111, **options)
+    settings = {"ROWS": 500, "EPOCHS": 2, "BATCH_SIZE": 50, "LEARNING_RATE": 1e-2, "WEIGHT_DECAY": 0.1}
+    settings |= {"SEED": 3, "INDICATORS": 111, "MAX_NORM": 0.1, "DROPOUT": 0.1, "DEVICE": "cpu"}
+    settings |= {"WIDTH": 16, "LAYERS": 3, "HEADS": 2}
+    for name, value in settings.items():
+        monkeypatch.setattr(single_file, name, value)
+    network, losses = single_file.train()
+    expected = run.last["model"]
+    assert all(torch.equal(weights, expected[name]) for name, weights in network.state_dict().items())
+    epochs = [line["train_loss"] for line in run.metrics if "val_bce" in line]
+    assert losses == pytest.approx(epochs, rel=1e-6)
 
 
 def test_a_loss_that_is_not_a_number_ends_it_in_one_line(monkeypatch, one_thread):
