@@ -3,6 +3,7 @@
 Only the standard library, so that it works where everything else is missing.
 """
 
+import os
 import signal
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ def prepare(program: str) -> None:
     A copied folder would otherwise train with the original's code, which is found where it is installed.
     """
     sys.excepthook = explain
+    accept_any_output()
     if HOME not in Path(program).resolve().parents:
         print(
             f"error: {program} would run the modules in {HOME}; copy examples/ and snippets/ along with it, "
@@ -25,6 +27,16 @@ def prepare(program: str) -> None:
             file=sys.stderr,
         )
         sys.exit(2)
+
+
+def accept_any_output() -> None:
+    """Let programs print where nobody listens (`>&-`), and signs such as × where only ASCII is known."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
 
 
 def explain(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

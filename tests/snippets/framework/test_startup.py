@@ -1,5 +1,6 @@
 """Programs run their own modules, from any folder and any environment, and say what is missing."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -84,3 +85,22 @@ def test_a_copied_folder_does_not_train_with_the_originals_modules(tmp_path):
         f"error: {copied / 'train.py'} needs examples/ and snippets/, as in the handbook; copy both\n"
     )
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("redirection", ["", ">&- 2>&-"])
+def test_any_output_will_do(tmp_path, redirection):
+    """Closed, or of ASCII only, where the multiplication sign of the sizes has no place."""
+    program = ROOT / "examples/cifar_optimizers/train.py"
+    command = f"{sys.executable} {program} --max-steps 1 --width 2 --device cpu --out run {redirection}"
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "run/summary.json").exists()
+    assert "16×16" in (tmp_path / "run/train.log").read_text(encoding="utf-8")
+    assert ("16?16" in done.stdout) == (not redirection)
