@@ -17,6 +17,7 @@ import indicator_speed
 import memory_tables
 import operator_tables
 import published_speeds
+import shell_sections
 import simulated_mps_tests
 import training_loop_tables
 import version_picker
@@ -40,6 +41,7 @@ MODULES = (
     memory_tables,
     operator_tables,
     published_speeds,
+    shell_sections,
     simulated_mps_tests,
     training_loop_tables,
     version_picker,

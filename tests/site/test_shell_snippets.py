@@ -7,8 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import shell_sections
 
 from snippets.framework.run_folder import RunFolder
+from tools.checks.sections import all_sections
 from tools.checks.shell_snippets import FOLDER, branches, run_mark, without
 from tools.record_output import machine_traits, read_index
 from tools.working_copy import environment, working_copy
@@ -149,3 +151,16 @@ def test_footprint_looks_at_the_training_however_it_was_started(tmp_path):
         check=True,
     )
     assert done.stdout.splitlines() == [f"footprint {os.getpid()}", "sysctl vm.swapusage"]
+
+
+def test_blocks_are_counted_by_the_mark_of_their_file(tmp_path):
+    block = "# --8<-- [start:{0}]\necho\n# --8<-- [end:{0}]\n"
+    (tmp_path / "a.sh").write_text("# ci: run long\n" + block.format("a") + block.format("b"))
+    (tmp_path / "b.sh").write_text("# ci: no - network: downloads\n" + block.format("c"))
+    counts = [(row["blocks"], row["files"]) for row in shell_sections.rows(tmp_path.glob("*.sh"))]
+    assert counts == [(2, 1), (0, 0), (1, 1), (0, 0)]
+
+
+def test_every_shown_shell_block_is_counted():
+    sections = [key for key in all_sections(ROOT)[0] if key.startswith(f"{FOLDER}/")]
+    assert sum(row["blocks"] for row in shell_sections.rows(FILES)) == len(sections) > 100
