@@ -18,6 +18,7 @@ SOURCES = {  # of the peaks: how the sentence begins, each source, and what stan
     "en": ("Peaks: {}.", "[{title}]({url}) for {chips}", ", ", "; "),
     "zh": ("峰值的出处：{}。", "{chips} 取自 [{title}]({url})", "、", "；"),
 }
+NOTES = {"en": " ({})", "zh": "（{}）"}  # what a reader must know of a source
 
 
 def duration(seconds: float) -> str:
@@ -122,7 +123,8 @@ def peaks(data: dict[str, Any], language: str) -> str:
     parts = []
     for name, source in data["sources"].items():
         chips = between_chips.join(chip["name"] for chip in data["chips"] if chip["source"] == name)
-        parts.append(about.format(chips=chips, **source))
+        note = NOTES[language].format(source["note"][language]) if "note" in source else ""
+        parts.append(about.format(chips=chips, **source) + note)
     return sentence.format(between_sources.join(parts))
 
 
