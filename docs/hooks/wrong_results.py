@@ -20,7 +20,7 @@ STATES = {
     "closed": {"en": "closed", "zh": "已关闭"},
     "unknown": {"en": "not checked", "zh": "未核对"},
 }
-THREAD = {"en": "newest comment {}", "zh": "最新评论 {}"}
+THREAD = {"en": "read up to {}", "zh": "读到 {} 为止"}
 JOINTS = {"en": ("; ", ", "), "zh": ("；", "、")}  # before a note or a date, between sources
 
 

@@ -107,7 +107,7 @@ def test_states_in_words(state, words):
 def test_a_thread_elsewhere_and_what_was_compared():
     case = {"state": {"is": "open"}, "newest": "2026-08-06", "sources": [["issue", 5, "actions/images"]]}
     shown = wrong_results.in_words(case, "zh")
-    assert shown["state"] == "**未解决**；最新评论 2026-08-06"
+    assert shown["state"] == "**未解决**；读到 2026-08-06 为止"
     assert shown["sources"] == "[actions/images#5](https://github.com/actions/images/issues/5)"
 
 
