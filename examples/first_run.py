@@ -7,6 +7,7 @@ the best device of this machine, and a figure, first-run.png, in the current fol
 Expect about 98 % of 360 held-out digits to be read correctly.
 """
 
+# --8<-- [start:script]
 # --8<-- [start:setup]
 import time
 
@@ -87,3 +88,4 @@ for axis, position in zip(axes.flat, wrong_first, strict=True):
 figure.tight_layout()
 figure.savefig("first-run.png", dpi=120)
 # --8<-- [end:picture]
+# --8<-- [end:script]

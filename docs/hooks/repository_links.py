@@ -1,16 +1,56 @@
-"""Edit and source links, only when the repository's address is known (environment variable REPO_URL).
+"""What depends on the repository's address (environment variable REPO_URL): links and passages of pages.
 
 MkDocs' own `repo_url` stays empty: with it the theme asks GitHub's API for stars and forks, and this
 site makes no request to other hosts. An absolute `edit_uri` works without it.
 """
 
+from functools import cache
+from pathlib import Path
+
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.plugins import event_priority
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
+
+from tools.checks.markdown_fences import find_fences
+from tools.checks.sections import Section, all_sections
+from tools.repository_passages import PLACE, passages_for, repository_address, with_address
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Set `edit_uri` and `extra.source_url` from `extra.repo_url` (GitHub's address layout)."""
-    repository = (config.extra.get("repo_url") or "").rstrip("/")
+    """Set `edit_uri`, and in `extra` the addresses that templates and hooks link to (GitHub's layout)."""
+    repository = repository_address()
     if repository:
         config.edit_uri = f"{repository}/edit/main/docs/"
-        config.extra["source_url"] = f"{repository}/blob/main/"
+        config.extra |= {"repository": repository, "source_url": f"{repository}/blob/main/"}
     return config
+
+
+@event_priority(-50)  # after docs/hooks/code_badges.py, which reads the include lines
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Keep the passages for this address, and write it into them. Raises PluginError for a wrong mark."""
+    if not page.file.src_uri.endswith(".md"):
+        return markdown
+    try:
+        return written_out(markdown, sections_of(Path(config.config_file_path).parent), repository_address())
+    except ValueError as error:
+        raise PluginError(f"{page.file.src_uri}: {error}") from None
+
+
+@cache
+def sections_of(root: Path) -> dict[str, Section]:
+    """Return the sections that pages include; each build is a process of its own."""
+    return all_sections(root)[0]
+
+
+def written_out(markdown: str, sections: dict[str, Section], address: str) -> str:
+    """Return a page's Markdown for this address. Sections that name it become text of their fences."""
+    markdown = passages_for(markdown, address)
+    lines = markdown.split("\n")
+    for fence in reversed(find_fences(markdown)[0]):
+        section = sections.get(fence.include)
+        if section and PLACE in section.text:
+            code = with_address(section.text, address).split("\n")
+            lines[fence.first : fence.last - 1] = [f"{fence.prefix}{line}" for line in code]
+    return with_address("\n".join(lines), address)

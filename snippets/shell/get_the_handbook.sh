@@ -1,12 +1,17 @@
 #!/usr/bin/env bash
 # ci: no - network: clones the repository and installs packages
 set -e
-REPOSITORY=$1
+REPO_URL=$1  # on pages the address itself, see tools/repository_passages.py
 
 # --8<-- [start:clone]
-git clone "$REPOSITORY" mps-handbook
+git clone "$REPO_URL" mps-handbook
 cd mps-handbook
 # --8<-- [end:clone]
+
+# --8<-- [start:own]
+python -m pip install scikit-learn matplotlib tqdm
+python examples/cifar_optimizers/train.py
+# --8<-- [end:own]
 
 # shellcheck source=/dev/null  # made by make
 # --8<-- [start:activate]

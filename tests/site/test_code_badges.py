@@ -11,6 +11,7 @@ from docs.hooks.code_badges import WORDS, Facts, add_badges, add_badges_to_noteb
 from tools.checks.markdown_fences import find_fences
 from tools.checks.page_code import built_page, notebook_code, pages
 from tools.checks.sections import all_sections
+from tools.repository_passages import passages_for, repository_address
 
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = '```python\n--8<-- "snippets/a.py:one"\n```\n'
@@ -165,7 +166,8 @@ def test_built_pages_carry_a_line_under_each_block(built_site):
     for page in pages(ROOT):
         text = page.read_text(encoding="utf-8")
         if page.suffix == ".md":
-            expected = sum(fence.include is not None for fence in find_fences(text)[0])
+            shown = passages_for(text, repository_address())
+            expected = sum(fence.include is not None for fence in find_fences(shown)[0])
         else:
             expected = len(notebook_code(text))
         html = built_page(page, ROOT, built_site).read_text(encoding="utf-8")

@@ -9,6 +9,7 @@ and checks. Without a fault it passes all of them. More faults of these promises
     every address is right, in every element     tests/tools/checks/test_site_addresses.py
 """
 
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ import pytest
 from tests.browser.site_pages import page_files, unvisited
 from tools.build_site import BuildFailed, build
 from tools.checks import parity
-from tools.checks.page_code import check_pages
+from tools.checks.page_code import check_pages, rendered_blocks
 from tools.checks.sections import all_sections
 from tools.working_copy import working_copy
 
@@ -153,6 +154,27 @@ def test_every_link_leads_to_a_page_and_a_section_and_a_menu_to_every_page(site,
         assert f"Doc file 'en/guides/device.md' contains a link '{link}'" in printed
 
 
+@pytest.mark.program
+def test_every_download_is_there(site, refusal):
+    add(
+        site, "guides/device.md", '[a](../downloads/first_run.py) [b](../downloads/b.zip){ download="b.zip" }'
+    )
+    printed = refusal()
+    assert "Doc file 'en/guides/device.md' contains a link '../downloads/b.zip'" in printed
+    assert "first_run.py" not in printed
+
+
+@pytest.mark.program
+def test_every_download_is_there_also_for_links_in_html(site, refusal):
+    add(
+        site,
+        "guides/device.md",
+        '<a href="../../downloads/first_run.py">a</a> <a href="../../downloads/b.zip">b</a>',
+    )
+    wrong = re.findall(r"error: (.*):\d+: <a> leads nowhere: (.*)", refusal())
+    assert wrong == [(f"{folder}guides/device/index.html", "../../downloads/b.zip") for folder in ("", "zh/")]
+
+
 @pytest.mark.long
 def test_every_picture_is_there_in_both_languages(site, refusal):
     (site / "docs/assets/images/curve.en.svg").write_text("<svg/>", encoding="utf-8")
@@ -208,6 +230,57 @@ def test_a_browser_test_visits_every_page(site, tmp_path):
         "zh/guides/extra.html: no browser test visits this page",
         "404.html: the browser tests visit this page, but it was not built",
     ]
+
+
+# ---- A page knows the repository's address, or does without ----
+
+PASSAGES = """<!-- with repository -->
+```bash
+--8<-- "snippets/get.sh:get"
+```
+<!-- without repository -->
+![](../assets/images/logo.svg)
+<!-- end repository -->"""
+
+
+@pytest.fixture
+def with_passages(site) -> Path:
+    """Return the root of the tiny project after one page has got a passage for each case."""
+    (site / "snippets/get.sh").write_text(
+        '# ci: no - network: clones\n# --8<-- [start:get]\ngit clone "$REPO_URL" b\n# --8<-- [end:get]\n'
+    )
+    add(site, "guides/device.md", PASSAGES)
+    return site
+
+
+@pytest.mark.program
+@pytest.mark.parametrize("address", ["", "https://github.com/you/b"])
+def test_pages_and_header_show_the_address_or_do_without(with_passages, monkeypatch, address):
+    monkeypatch.setenv("REPO_URL", address)
+    built = with_passages.parent / "built"
+    build(built, root=with_passages)
+    for folder in ("", "zh/"):
+        html = (built / folder / "guides/device/index.html").read_text(encoding="utf-8")
+        assert "$REPO_URL" not in html
+        shown = rendered_blocks(html)
+        assert shown[1:] == ([f"git clone {address} b\n"] if address else [])
+        header = html.partition("<header")[2].partition("</header>")[0]
+        assert (f'href="{address}"' in header) == bool(address)
+        assert ('<a href="https://github.com/you/b/blob/main/snippets/get.sh">' in html) == bool(address)
+
+
+@pytest.mark.program
+def test_a_passage_ends_and_no_address_is_shown_that_is_not_known(with_passages, refusal, monkeypatch):
+    monkeypatch.delenv("REPO_URL", raising=False)
+    for language in ("en", "zh"):
+        edit(with_passages, f"{language}/guides/device.md", "<!-- end repository -->", "")
+    parity.main(["synced", "guides/device.md"], with_passages)
+    assert "en/guides/device.md: <!-- without repository --> needs <!-- end repository -->" in refusal()
+    for language in ("en", "zh"):
+        edit(with_passages, f"{language}/guides/device.md", "<!-- with repository -->", "")
+        edit(with_passages, f"{language}/guides/device.md", "<!-- without repository -->", "")
+    parity.main(["synced", "guides/device.md"], with_passages)
+    assert "en/guides/device.md: $REPO_URL is shown also when it is not known" in refusal()
 
 
 # ---- The two languages are equals, and the build sees to it ----

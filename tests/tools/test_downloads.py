@@ -1,6 +1,8 @@
 """The files to take home: what is in them, and that they train where the repository is out of reach."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from examples.systems import SYSTEMS
+from tools.checks.sections import all_sections
 from tools.downloads import (
     PROJECT,
     ROOT,
@@ -167,6 +170,21 @@ def test_the_project_is_what_git_tracks_and_knows_itself_when_unpacked(downloads
         (top / made).touch()
     assert project_files(top) == tracked
     assert sorted(unignored_files(top)) == sorted([*tracked, "COMMIT"])
+
+
+@pytest.mark.program
+@pytest.mark.skipif(shutil.which("unzip") is None, reason="there is no unzip")
+def test_the_command_of_the_page_unpacks_the_project(downloads, tmp_path):
+    content = downloads[f"downloads/{PROJECT}.zip"]
+    assert len(content) < 2_000_000  # start/first-run.md says so
+    (tmp_path / f"{PROJECT}.zip").write_bytes(content)
+    command = all_sections(ROOT)[0]["snippets/shell/unzip_the_handbook.sh:unzip"].text
+    done = subprocess.run(
+        ["bash", "-euc", f"{command}\nmake help"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "  train " in done.stdout
+    assert os.access(tmp_path / PROJECT / "tools/environment.sh", os.X_OK)
 
 
 def test_programs_can_still_be_executed_when_unpacked(downloads):

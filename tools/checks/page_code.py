@@ -24,6 +24,7 @@ from bs4 import BeautifulSoup
 
 from tools.checks.markdown_fences import Fence, find_fences, is_include_marker
 from tools.checks.sections import SUFFIXES, Section
+from tools.repository_passages import passages_for, repository_address, with_address
 
 LANGUAGES = ("en", "zh")
 RECORDED = "docs/data/recorded/"
@@ -184,16 +185,19 @@ def unused(root: Path, sections: dict[str, Section], users: dict[str, set[str]])
 
 
 def expected_blocks(path: Path, root: Path, sections: dict[str, Section]) -> list[str]:
-    """Return the texts of the code blocks that a page's source promises, in order."""
-    text = path.read_text(encoding="utf-8")
+    """Return the texts of the code blocks that a page's source promises, in order.
+
+    They depend on whether REPO_URL gives the repository's address, as in the build.
+    """
+    text, address = path.read_text(encoding="utf-8"), repository_address()
     if path.suffix == ".ipynb":
         return notebook_code(text)
     blocks = []
-    for fence in find_fences(text)[0]:
+    for fence in find_fences(passages_for(text, address))[0]:
         if fence.include is None:
             blocks.append(fence.text)
         elif fence.include in sections:
-            blocks.append(sections[fence.include].text)
+            blocks.append(with_address(sections[fence.include].text, address))
         else:
             blocks.append((root / fence.include).read_text(encoding="utf-8").rstrip())
     return blocks

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 import yaml
 
 from tools.checks.markdown_fences import find_fences, is_include_marker, read_include
+from tools.repository_passages import PASSAGE
 
 CODE_PLANE = 0xF0000  # chr(CODE_PLANE + n) stands for the page's n-th inline code span
 EXTERNAL = (
@@ -186,7 +187,7 @@ class _Reader:
         return self.text.count("\n", 0, position) + 1
 
     def take_code_and_comments(self) -> None:
-        """Mask inline code, record `<!-- table: NAME -->` lines, drop comments."""
+        """Mask inline code, record the comments that a build hook acts on, drop all comments."""
 
         def mask(match: re.Match[str]) -> str:
             self.code.append(re.sub(r"\s+", " ", match["code"]).strip())
@@ -197,6 +198,8 @@ class _Reader:
             if match["text"].strip().startswith("table:"):
                 value = re.sub(r"\s+", " ", match["text"].strip())
                 self.items.append(Item("table marker", value, self.line_at(match.start())))
+            elif mark := PASSAGE.fullmatch(match[0]):
+                self.items.append(Item("passage", mark["name"], self.line_at(match.start())))
         self.text = _COMMENT.sub(_blank, self.text)
 
     def take_block_lines(self) -> None:

@@ -5,9 +5,9 @@
     python -m tools.checks.parity synced start/check-setup.md after review: stamp the Chinese page
 
 Compared are: the page lists; front matter keys; headings (level and explicit id); per section fences,
-includes, table markers, admonitions, content tabs, tables, links, images, formulas and footnotes; the numbers
-written in digits; per page the inline code. Chinese text must be Chinese. Lists and the cut into sentences
-and paragraphs are free. Of notebooks the sources are compared (docs/data/notebooks/).
+includes, table markers, passages, admonitions, content tabs, tables, links, images, formulas and footnotes;
+the numbers written in digits; per page the inline code. Chinese text must be Chinese. Lists and the cut into
+sentences and paragraphs are free. Of notebooks the sources are compared (docs/data/notebooks/).
 """
 
 from __future__ import annotations

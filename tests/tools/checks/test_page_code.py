@@ -117,6 +117,34 @@ def test_good_page_renders_what_its_source_promises(tree):
     assert compare_rendered(expected, html) == []
 
 
+def test_a_page_promises_the_code_of_its_case(tree, plant, monkeypatch):
+    plant(
+        "snippets/shell/get.sh",
+        '# ci: run\n# --8<-- [start:get]\ngit clone "$REPO_URL"\n# --8<-- [end:get]\n',
+    )
+    page = plant(
+        "docs/en/p.md",
+        """
+        <!-- with repository -->
+        ```bash
+        --8<-- "snippets/shell/get.sh:get"
+        ```
+        <!-- without repository -->
+        ```bash
+        --8<-- "snippets/shell/go.sh:go"
+        ```
+        <!-- end repository -->
+        """,
+    )
+    used, defects = check(tree, page.read_text(encoding="utf-8"))
+    assert (used, defects) == (["snippets/shell/get.sh:get", "snippets/shell/go.sh:go"], [])
+    sections = all_sections(tree)[0]
+    monkeypatch.delenv("REPO_URL", raising=False)
+    assert expected_blocks(page, tree, sections) == ["echo go"]
+    monkeypatch.setenv("REPO_URL", "https://example.org/a")
+    assert expected_blocks(page, tree, sections) == ["git clone https://example.org/a"]
+
+
 @pytest.mark.parametrize(
     "fence",
     [

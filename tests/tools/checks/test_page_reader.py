@@ -15,7 +15,8 @@ def test_elements_are_found_in_order():
         "---\ndescription: d\n---\n# A { #a }\n\n"
         '!!! warning "Mind"\n    Text.\n\n'
         '=== "macOS"\n\n    ```bash\n    --8<-- "snippets/shell/x.sh:y"\n    ```\n\n'
-        "<!-- table: versions -->\n\n| a | b |\n| - | - |\n| 1 | 2 |\n\n## B { #b }\n"
+        "<!-- table: versions -->\n<!-- with repository -->\n\n"
+        "| a | b |\n| - | - |\n| 1 | 2 |\n\n## B { #b }\n"
     )
     assert page.meta == {"description": "d"}
     assert [(h.level, h.ident, h.title) for h in page.headings] == [(1, "a", "A"), (2, "b", "B")]
@@ -25,6 +26,7 @@ def test_elements_are_found_in_order():
         ("fence", "bash (1 lines)"),
         ("include", "snippets/shell/x.sh:y"),
         ("table marker", "table: versions"),
+        ("passage", "with repository"),
         ("table", "2 rows x 2 columns"),
     ]
     assert page.sections[2].items == []
