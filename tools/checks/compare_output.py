@@ -17,6 +17,7 @@ _MASKS = (
     (re.compile(r"\bN (?:ms|s|min|h)\b(?: N (?:s|min)\b)?"), "N time"),
     (re.compile(r"\bN (?:k|M|G)i?B\b"), "N bytes"),
     (re.compile(r"[\u2801-\u28ff]+(?:[ \t]+[\u2801-\u28ff]+)*"), "CURVE"),  # Braille patterns
+    (re.compile("={3,}"), "==="),  # rules that pytest makes as long as what they enclose leaves room for
     (re.compile(r"[ \t]+"), " "),
 )
 

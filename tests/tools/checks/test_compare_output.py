@@ -19,6 +19,7 @@ from tools.checks.compare_output import compare, mask
         ("python: /usr/bin/python3.11", "python: ~/mps-handbook/.venv/bin/python"),
         ("commit 42e9d4d2d985", "commit e26aa3ee"),
         ("loss -0.5", "loss 0.5"),
+        ("===== 2 passed in 1.72s =====", "==== 2 passed in 11.52s ===="),
         ("time 10:15:02", "time 9:01"),
         ("  0.2 ⠑⠢⢄   ⠈⠒⢄", "  0.3 ⠒⢄⣀"),
     ],
