@@ -84,6 +84,12 @@ def test_every_system_and_every_single_file_is_offered(downloads):
     assert downloads.keys() == {f"downloads/{name}" for name in expected}
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_page_links_to_every_download(downloads, language):
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "docs" / language).rglob("*.md")]
+    assert [name for name in downloads if not any(f"../{name})" in text for text in texts)] == []
+
+
 def test_equal_sources_give_equal_bytes(downloads):
     assert all_downloads(HOME) == downloads
     for name, content in downloads.items():
