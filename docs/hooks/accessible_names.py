@@ -1,4 +1,4 @@
-"""Give names to four controls of the theme that have none, so that screen readers can announce them.
+"""Give names to controls of the theme that have none, so that screen readers can announce them.
 
 The theme's templates are not copied for this: a replacement that no longer matches ends the build, which
 is how we notice that a new version of the theme changed (or mended) the place.
@@ -17,6 +17,13 @@ CONTROLS = (
     (r'data-md-toggle="drawer"', "Open the navigation", "打开导航"),
     (r'data-md-toggle="search"', "Open the search", "打开搜索"),
 )
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Let the links beside headings speak the language of the page."""
+    name = "本节链接" if os.environ.get("DOCS_LOCALE") == "zh" else "Link to this section"
+    config.mdx_configs["toc"]["permalink_title"] = name
+    return config
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:

@@ -185,6 +185,33 @@ def test_search_finds_words_and_api_names(page, site_url, language, words):
         assert not any(link.startswith(site_url + "zh/") for link in links)
 
 
+@pytest.mark.parametrize(
+    ("language", "words", "expected"),
+    [
+        ("", "An attempt has been made to start a new process before the", "guides/data-loading/"),
+        ("", "accuracy worse on mps than cpu", "guides/numerics/"),
+        ("", "GradScaler mps", "guides/precision/"),
+        ("zh/", "mps 结果和 cpu 不一样", "guides/numerics/"),
+        ("zh/", "DataLoader 卡住 num_workers", "guides/data-loading/"),
+    ],
+)
+def test_what_is_pasted_without_a_key_finds_the_page_that_answers_it(
+    page, site_url, language, words, expected
+):
+    """Among the first five. Evidence and bookkeeping are not among the results at all."""
+    page.goto(site_url + language)
+    page.locator(".md-search__input").click()
+    page.locator(".md-search__input").fill(words)  # as from a menu: an input event, and no key
+    page.locator(".md-search-result__item").first.wait_for()
+    page.wait_for_timeout(250)
+    links = page.locator(".md-search-result__link").evaluate_all("links => links.map(link => link.href)")
+    pages = list(dict.fromkeys(link.split("#")[0].split("?")[0] for link in links))
+    assert site_url + language + expected in pages[:5]
+    assert not any(
+        re.search("#(evidence|claims)$|/project/(changes|glossary|coverage)/", link) for link in links
+    )
+
+
 def test_search_finds_nothing_where_there_is_nothing(page, site_url):
     page.goto(site_url)
     assert search(page, "zzzznotaword") == 0
