@@ -13,6 +13,7 @@ NAMES = ("epoch", "train_loss", "test_loss", "train_accuracy", "test_accuracy")
 
 def test_points_stand_where_the_metrics_say(tmp_path):
     lines = [{"epoch": 0.5, "loss": 2.0}, *(dict(zip(NAMES, values, strict=True)) for values in EPOCHS)]
+    lines = [{"step": number} | line for number, line in enumerate(lines)]
     metrics, figure = tmp_path / "metrics.jsonl", Figure()
     metrics.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     draw(metrics, figure)
@@ -30,6 +31,6 @@ def test_points_stand_where_the_metrics_say(tmp_path):
 
 
 def test_a_run_without_an_epoch_is_refused(tmp_path):
-    (tmp_path / "m.jsonl").write_text('{"epoch": 0.1, "loss": 2}\n', encoding="utf-8")
+    (tmp_path / "m.jsonl").write_text('{"step": 1, "epoch": 0.1, "loss": 2}\n', encoding="utf-8")
     with pytest.raises(ValueError, match="no finished epoch"):
         draw(tmp_path / "m.jsonl", Figure())
