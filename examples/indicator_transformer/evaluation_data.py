@@ -21,7 +21,7 @@ from examples.indicator_transformer.market_data import (
 )
 from examples.indicator_transformer.options import Options, find_data
 from examples.indicator_transformer.prediction import TrainedNetwork, rebuild_network
-from examples.indicator_transformer.samples import Samples, joined, make_samples
+from examples.indicator_transformer.samples import Samples, constant_readings, joined, make_samples
 from examples.indicator_transformer.train import PROGRAM
 from snippets.checkpoints import DamagedCheckpoint, load_checkpoint, load_newest
 from snippets.framework.errors import UsageError
@@ -132,7 +132,7 @@ def held_out(trained: Trained, other: str | None) -> HeldOut:
         bars=data.bars,
         interval=pandas.Timedelta(data.interval),
         reference=Reference(frequencies(data.training), data.optimum),
-        notes=overlap(trained.options),
+        notes=[*overlap(trained.options), *filter(None, [constant_readings(data.validation)])],
     )
 
 
@@ -167,7 +167,7 @@ def other_bars(trained: Trained, other: str) -> HeldOut:
         bars=sum(len(bars.table) for bars in all_bars),
         interval=interval,
         reference=Reference(frequency, known),
-        notes=notes,
+        notes=[*notes, *filter(None, [constant_readings(samples)])],
     )
 
 

@@ -71,7 +71,7 @@ def draw_losses(axes: Axes, losses: dict[str, float | None]) -> None:
     values = {
         words: (losses[name], losses["network_standard_error"] if name == "network" else None)
         for name, words in LOSSES.items()
-        if losses[name] is not None
+        if losses.get(name) is not None
     }
     texts = {name: (value, error, f"{value:.4f}") for name, (value, error) in values.items()}
     draw_bars(axes, texts, LOSSES["network"])

@@ -13,7 +13,7 @@ from examples.indicator_transformer.evaluation import forecast, predictions, sel
 from examples.indicator_transformer.indicator import Indicator, with_the_move
 from examples.indicator_transformer.loss import SPARSITY
 from examples.indicator_transformer.samples import Samples
-from examples.indicator_transformer.usefulness import Optimum
+from examples.indicator_transformer.usefulness import Optimum, expected_usefulness
 
 BINS = 10
 REGIMES = ("low volume, calm", "low volume, volatile", "high volume, calm", "high volume, volatile")
@@ -119,17 +119,26 @@ def per_sample_loss(logits: torch.Tensor, usefulness: torch.Tensor) -> torch.Ten
     return F.binary_cross_entropy_with_logits(logits, usefulness, reduction="none").mean(1)
 
 
-def losses(logits: torch.Tensor, usefulness: torch.Tensor, reference: Reference) -> dict[str, float | None]:
-    """Return cross-entropies in nats, and the standard error of the network's; None: not known."""
+def losses(logits: torch.Tensor, samples: Samples, reference: Reference) -> dict[str, float | None]:
+    """Return cross-entropies in nats, and the standard error of the network's; None: not known.
+
+    Where nobody knows what is possible, "calls" is what a network has to beat: a forecaster who knows how
+    strongly each indicator calls now, and nothing of what comes. Constant frequencies are beaten by chance.
+    """
+    usefulness = samples.indicator_usefulness
     own = per_sample_loss(logits, usefulness).double()
     constant = None
     if reference.frequency is not None:
         constant = per_sample_loss(reference.frequency.logit().expand_as(usefulness), usefulness)
         constant = constant.double().mean().item()
-    known = reference.optimum
+    known, calls = reference.optimum, None
+    if known is None:
+        expected = expected_usefulness(samples.calls, torch.full_like(samples.future_return, 0.5))
+        calls = F.binary_cross_entropy(expected.double(), usefulness.double()).item()
     return {
         "frequency": constant,
         "blind": None if known is None else known.blind_bce,
+        "calls": calls,
         "network": own.mean().item(),
         "network_standard_error": standard_error(own - own.mean(), len(own)),
         "best": None if known is None else known.best_bce,
@@ -210,7 +219,7 @@ def report(
     future_return = samples.future_return.squeeze(1)
     return {
         "samples": len(samples),
-        "losses": losses(logits, useful, reference),
+        "losses": losses(logits, samples, reference),
         "calibration": {
             "error": calibration_error(bins),
             "error_from_aim": calibration_error(bins, "expected"),

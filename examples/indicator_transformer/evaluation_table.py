@@ -6,6 +6,7 @@ from typing import Any
 LOSSES = {
     "frequency": "constant frequencies",
     "blind": "best without context",
+    "calls": "the calls alone",
     "network": "this network",
     "best": "best possible",
 }
@@ -33,7 +34,7 @@ def loss_lines(losses: dict[str, float | None]) -> Iterator[str]:
     """Yield the cross-entropies that are known, the largest expected one first."""
     yield "BCE of usefulness, nats"
     for name, words in LOSSES.items():
-        if losses[name] is not None:
+        if losses.get(name) is not None:
             yield f"  {words:<24}{losses[name]:8.4f}" + (
                 error(losses["network_standard_error"], ".4f") if name == "network" else ""
             )

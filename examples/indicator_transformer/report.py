@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from examples.indicator_transformer.samples import constant_readings
 from examples.indicator_transformer.usefulness import Optimum
 from snippets.framework.run_curves import Curves, draw_curves
 from snippets.framework.run_folder import RunFolder
@@ -25,6 +26,8 @@ def describe(task: "IndicatorSelection", config: dict[str, Any]) -> list[str]:
         f"data       {data.bars:,} {data.unit}: {data.source}",
         f"           {counts}",
     ]
+    if constant := constant_readings(data.training):
+        lines.append(f"           {constant}")
     if data.optimum is not None:
         known = data.optimum
         blind = "" if known.blind_bce is None else f"{known.blind_bce:.4f} without context, "

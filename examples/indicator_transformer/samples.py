@@ -102,6 +102,16 @@ def split_by_time(
 # --8<-- [end:split]
 
 
+def constant_readings(samples: Samples) -> str | None:
+    """Return in words how many readings are the same in all samples; None where none is.
+
+    On daily bars, a VWAP of the day is the price itself, and every bar has the same time of day.
+    """
+    same = (samples.indicator_values == samples.indicator_values[:1]).all(0)
+    count = int(same.sum())
+    return f"{count} of {len(same)} readings never change on these bars" if count else None
+
+
 def joined(parts: Sequence[Samples]) -> Samples:
     """Return the samples of several symbols as one."""
     return Samples(

@@ -29,8 +29,13 @@ from examples.indicator_transformer.evaluation_report import (
 from examples.indicator_transformer.generated_bars import HORIZON, generate_market
 from examples.indicator_transformer.indicators import SMALL
 from examples.indicator_transformer.loss import best_probability
-from examples.indicator_transformer.samples import Samples, make_samples
-from examples.indicator_transformer.usefulness import expected_usefulness, known_optimum
+from examples.indicator_transformer.samples import Samples, constant_readings, make_samples
+from examples.indicator_transformer.usefulness import (
+    Optimum,
+    expected_usefulness,
+    known_optimum,
+    usefulness,
+)
 
 TREND = {"sma", "ema", "atr", "obv"}
 CONTRARY = {"rsi", "bollinger", "support_resistance"}
@@ -111,13 +116,37 @@ def test_constant_frequencies_are_a_baseline_by_laplaces_rule():
     samples = Samples(*[useful] * 5, torch.arange(3))
     rule = frequencies(samples)
     assert rule.tolist() == pytest.approx([3.5 / 5, 1 / 5])
-    labels, logits = torch.tensor([[1.0, 1.0]]), torch.zeros(1, 2)
-    found = losses(logits, labels, Reference(rule))
+    one = torch.ones(1, 1)
+    found = losses(
+        torch.zeros(1, 2), Samples(*[one.expand(1, 2)] * 3, one, one.expand(1, 2), one), Reference(rule)
+    )
     assert found["frequency"] == pytest.approx(
         -(torch.tensor(0.7).log() + torch.tensor(0.2).log()).item() / 2
     )
     assert found["network"] == pytest.approx(torch.tensor(2.0).log().item())
     assert (found["blind"], found["best"], found["network_standard_error"]) == (None, None, None)
+
+
+def test_on_pure_noise_the_calls_alone_beat_constant_frequencies():
+    """Whoever knows how strong the calls are has a lower loss, though nobody knows where prices go."""
+    torch.manual_seed(0)
+    calls, move = torch.rand(4000, 5) * 2 - 1, torch.randn(4000, 1)
+    useful = usefulness(calls, move)
+    samples = Samples(calls, calls, useful, move, calls, torch.arange(4000))
+    found = losses(torch.zeros(4000, 5), samples, Reference(frequencies(samples)))
+    blind = known_optimum(calls, torch.full((4000, 1), 0.5)).blind_bce  # what they reach on average
+    assert found["calls"] == pytest.approx(blind, rel=0.02)
+    assert found["frequency"] > found["calls"] + 0.05
+    known = losses(torch.zeros(4000, 5), samples, Reference(optimum=Optimum(0.1, 0.2, 0.9)))
+    assert known["calls"] is None  # the best without context stands there instead
+
+
+def test_readings_that_never_change_are_counted():
+    values = torch.randn(50, 4)
+    values[:, [1, 3]] = torch.tensor([0.0, 7.5])
+    samples = Samples(*[values] * 5, torch.arange(50))
+    assert constant_readings(samples) == "2 of 4 readings never change on these bars"
+    assert constant_readings(Samples(*[torch.randn(50, 4)] * 5, torch.arange(50))) is None
 
 
 def test_bins_and_their_errors_by_hand():
