@@ -26,7 +26,7 @@ python examples/indicator_transformer/evaluate.py runs/indicators
 # --8<-- [end:evaluate]
 
 # --8<-- [start:watch]
-python examples/monitor.py runs/indicators --once
+python examples/monitor.py --once
 # --8<-- [end:watch]
 
 # --8<-- [start:evaluate-others]
