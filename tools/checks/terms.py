@@ -25,7 +25,7 @@ from tools.checks.page_reader import Page, read_markdown
 
 ROOT = Path(__file__).resolve().parents[2]
 GLOSSARY = "docs/data/glossary.yaml"
-FIELDS = {"en", "zh", "also", "forbidden", "unless", "keep", "require", "note_en", "note_zh"}
+FIELDS = {"en", "zh", "also", "accepted", "forbidden", "unless", "keep", "require", "note_en", "note_zh"}
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class Term:
     en: str  # singular
     zh: str  # equal to `en` when `keep` is set
     also: tuple[str, ...] = ()  # other Chinese words that are right in some sentences
+    accepted: tuple[str, ...] = ()  # words of another meaning that fulfil `require`, too
     forbidden: tuple[str, ...] = ()  # wrong translations, searched as they are; Latin ones as whole words
     unless: tuple[str, ...] = ()  # longer right words that contain a forbidden one
     keep: bool = False  # the term stays in Latin letters
@@ -68,7 +69,7 @@ def load_glossary(root: Path = ROOT) -> list[Term]:
         unknown = set(entry) - FIELDS
         if unknown or not {"en", "zh"} <= set(entry):
             raise ValueError(f"{GLOSSARY}: {entry.get('en')}: has {sorted(entry)}; known: {sorted(FIELDS)}")
-        lists = {key: tuple(entry.get(key, ())) for key in ("also", "forbidden", "unless")}
+        lists = {key: tuple(entry.get(key, ())) for key in ("also", "accepted", "forbidden", "unless")}
         term = Term(**{**entry, **lists})
         if term.keep and term.en != term.zh:
             raise ValueError(f"{GLOSSARY}: {term.en}: a kept term has the same text in both languages")
@@ -96,7 +97,7 @@ def missing_terms(terms: list[Term], english: Page, chinese: Page) -> Iterator[s
             continue
         if term.keep and not term.english_pattern().search(chinese_text):
             yield f"the English page names {term.en}, the Chinese page does not: the name stays as it is"
-        elif term.require and not any(word in chinese_text for word in (term.zh, *term.also)):
+        elif term.require and not any(word in chinese_text for word in (term.zh, *term.also, *term.accepted)):
             yield f"the English page says “{term.en}”, the Chinese page never says {term.zh}"
 
 
