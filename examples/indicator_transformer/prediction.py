@@ -19,7 +19,7 @@ from examples.indicator_transformer.indicator import Indicator
 from examples.indicator_transformer.indicators import INDICATORS, compute_indicators
 from examples.indicator_transformer.model import SIZES, IndicatorTransformer
 from examples.indicator_transformer.train import PROGRAM
-from snippets.checkpoints import check_weights, load_checkpoint
+from snippets.checkpoints import all_finite, check_weights, load_checkpoint
 from snippets.framework.errors import UsageError
 
 
@@ -76,6 +76,8 @@ def rebuild_network(content: dict[str, Any], path: Path) -> TrainedNetwork:
     model = IndicatorTransformer(len(names), len(CONTEXT), size)
     check_weights(model, content["model"])
     model.load_state_dict(content["model"])
+    if not all_finite(model):
+        raise UsageError(f"{path} holds weights that are NaN or infinite; name another checkpoint")
     return TrainedNetwork(model.eval(), [known[name] for name in names], pandas.Timedelta(interval))
 
 

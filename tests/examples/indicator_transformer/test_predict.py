@@ -227,6 +227,14 @@ def test_checkpoints_of_something_else(checkpoint, bars_file, tmp_path, refused,
     refused([altered(checkpoint, tmp_path / "other.pt", change), bars_file], *parts)
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_no_forecast_comes_from_weights_that_are_no_numbers(checkpoint, bars_file, tmp_path, refused, value):
+    content = load_checkpoint(checkpoint)
+    content["model"]["selector.0.bias"][0] = value
+    torch.save(content, tmp_path / "broken.pt")
+    refused([tmp_path / "broken.pt", bars_file], "broken.pt holds weights that are NaN or infinite")
+
+
 class Payload:
     """Creates a file when it is unpickled by something careless."""
 
