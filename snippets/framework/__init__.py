@@ -1,1 +1,1 @@
-"""What no page shows: command lines, errors, options, run folders the course of a run."""
+"""What no page shows: command lines, errors, options, run folders, the course of a run."""

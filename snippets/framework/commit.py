@@ -3,7 +3,8 @@
 import subprocess
 from pathlib import Path
 
-HOME = Path(__file__).resolve().parents[2]
+from snippets.framework.startup import HOME
+
 NOTE = "COMMIT"  # beside examples/ and snippets/ in a zip of the site (tools/downloads.py)
 
 

@@ -88,12 +88,15 @@ def configuration(program: Program, options: TrainingOptions, task: Task) -> dic
     }
 
 
-def begin(program: Program, folder: Path | None, options: TrainingOptions) -> tuple[Task, RunFolder]:
+def begin(
+    program: Program, folder: Path | None, options: TrainingOptions
+) -> tuple[Task, RunFolder, dict[str, Any]]:
     """Check all that can be wrong, then make the folder of a new run. Raises UsageError before that."""
     task = program.build(options)
+    config = configuration(program, options, task)
     run = RunFolder(new_folder(folder, program.system))
-    run.write_config(configuration(program, options, task))
-    return task, run
+    run.write_config(config)
+    return task, run, config
 
 
 def go_on(program: Program, choice: RunChoice, options: TrainingOptions, run: RunFolder) -> Task:
@@ -158,7 +161,7 @@ def run_program(program: Program, argv: Sequence[str] | None) -> int:
             contextlib.ExitStack() as opened,
         ):
             if choice.config is None:
-                task, run = begin(program, choice.folder, options)
+                task, run, config = begin(program, choice.folder, options)
                 opened.enter_context(run)
             else:
                 run = opened.enter_context(RunFolder(choice.folder))
@@ -166,7 +169,7 @@ def run_program(program: Program, argv: Sequence[str] | None) -> int:
                     print(finished)
                     return 0
                 task = go_on(program, choice, options, run)
-            config = configuration(program, options, task)
+                config = configuration(program, options, task)
             training = Training(task, run, config, advice=f"try a lower --lr (it was {options.lr:g})")
             return run_to_end(program.report, training, stop)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.examples.program_runs import *  # noqa: F403
+from tests.examples.program_runs import *  # noqa: F403 - pytest looks for fixtures here
 
 
 @pytest.fixture
