@@ -1,16 +1,15 @@
 """The table of how many shell blocks the tests run, counted from the marks of their files."""
 
-import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from markdown_tables import Column, table_of
 
+from tools.checks.sections import parse_sections
 from tools.checks.shell_snippets import FOLDER, run_mark
 
 ROOT = Path(__file__).resolve().parents[2]
-BLOCK = re.compile(r"^# --8<-- \[start:", re.MULTILINE)
 KINDS = {  # of run_mark, in the order of the table
     "run": {"en": "run by the tests", "zh": "由测试运行"},
     "macOS only": {"en": "not run: they need macOS or its GPU", "zh": "没有运行：需要 macOS 或 Mac 的 GPU"},
@@ -26,11 +25,11 @@ COLUMNS = (
 
 def rows(files: Iterable[Path]) -> list[dict[str, Any]]:
     """Return a row for each kind, also for one that no file has."""
-    marked = [(run_mark(path).kind, path.read_text(encoding="utf-8")) for path in files]
+    marked = [(run_mark(path).kind, len(parse_sections(path, path.parent)[0])) for path in files]
     return [
         {
             "kind": words,
-            "blocks": sum(len(BLOCK.findall(text)) for found, text in marked if found == kind),
+            "blocks": sum(blocks for found, blocks in marked if found == kind),
             "files": sum(found == kind for found, _ in marked),
         }
         for kind, words in KINDS.items()
