@@ -11,6 +11,7 @@ import pyarrow
 from matplotlib import cbook
 
 from examples.indicator_transformer.bar_checks import Where, check_bars, in_words
+from examples.indicator_transformer.column_hints import advice, several_symbols
 from snippets.framework.errors import UsageError
 
 # --8<-- [start:schema]
@@ -46,10 +47,13 @@ def read_bars(path: Path, *, max_missing: float = MAX_MISSING) -> Bars:
     """
     cells = read_cells(path)
     at = partial(place, path)
-    table = read_numbers(cells[NUMBERS], at).set_index(read_times(cells["timestamp"], at))
-    if len(table) < 2:
-        raise UsageError(f"{path} has too few bars: {len(table)}; two make an interval")
-    interval = check_bars(table, max_missing, at)
+    try:
+        table = read_numbers(cells[NUMBERS], at).set_index(read_times(cells["timestamp"], at))
+        if len(table) < 2:
+            raise UsageError(f"{path} has too few bars: {len(table)}; two make an interval")
+        interval = check_bars(table, max_missing, at)
+    except UsageError as error:
+        raise UsageError(f"{error}{several_symbols(cells)}") from None
     return Bars(path.stem, table, interval, f"{path}, every {in_words(interval)}")
 
 
@@ -76,7 +80,7 @@ def read_cells(path: Path) -> pandas.DataFrame:
     if wrong := [f"one column {name}" for name in COLUMNS if list(cells.columns).count(name) != 1]:
         raise UsageError(
             f"{path} needs {', '.join(wrong)}; it has {shorten(', '.join(cells.columns), 200)}; "
-            f"name the columns {','.join(COLUMNS)}"
+            f"{advice(cells.columns, ','.join(COLUMNS))}{several_symbols(cells)}"
         )
     return cells
 

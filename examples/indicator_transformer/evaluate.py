@@ -25,6 +25,7 @@ from examples.indicator_transformer.evaluation_data import HeldOut, Trained, hel
 from examples.indicator_transformer.evaluation_plot import draw_evaluation
 from examples.indicator_transformer.evaluation_report import report
 from examples.indicator_transformer.evaluation_table import table
+from examples.indicator_transformer.model import parameter_count
 from examples.indicator_transformer.options import NAMES
 from snippets.atomic_write import replace_file, replace_json
 from snippets.device import pick_device
@@ -70,7 +71,7 @@ def facts(trained: Trained, subject: HeldOut, device: str) -> dict[str, Any]:
         "checkpoint": str(trained.checkpoint),
         "step": trained.step,
         "size": trained.options.size,
-        "parameters": trained.config["parameters"],
+        "parameters": parameter_count(trained.network.model),
         "bars": subject.bars,
         "interval": in_words(subject.interval),
         "source": subject.source,

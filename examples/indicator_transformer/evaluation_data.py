@@ -25,6 +25,7 @@ from examples.indicator_transformer.samples import Samples, constant_readings, j
 from examples.indicator_transformer.train import PROGRAM
 from snippets.checkpoints import DamagedCheckpoint, load_checkpoint, load_newest
 from snippets.framework.errors import UsageError
+from snippets.framework.training_options import check_saved
 
 NEVER = (pandas.Timestamp.max, pandas.Timestamp.min)  # between these two lies no time at all
 
@@ -93,13 +94,15 @@ def saved_options(saved: dict[str, Any], checkpoint: Path) -> Options:
     Raises UsageError when this version has other options.
     """
     try:
-        return Options(**saved)
+        options = Options(**saved)
     except TypeError:
         differing = saved.keys() ^ {field.name for field in fields(Options)}
         raise UsageError(
             f"{checkpoint} was made by another version of this program: only one of them has "
             f"--{min(differing)}; use the version that trained it, or train again"
         ) from None
+    check_saved({"options": saved}, PROGRAM.read_command_line, Options, checkpoint)
+    return options
 
 
 def data_of_run(trained: Trained) -> MarketData:

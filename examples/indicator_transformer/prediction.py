@@ -17,7 +17,7 @@ from examples.indicator_transformer.evaluation import BATCH, forecast, selected_
 from examples.indicator_transformer.history import WARM_UP, History
 from examples.indicator_transformer.indicator import Indicator
 from examples.indicator_transformer.indicators import INDICATORS, compute_indicators
-from examples.indicator_transformer.model import SIZES, IndicatorTransformer
+from examples.indicator_transformer.model import SIZES, IndicatorTransformer, Size
 from examples.indicator_transformer.train import PROGRAM
 from snippets.checkpoints import all_finite, check_weights, load_checkpoint
 from snippets.framework.errors import UsageError
@@ -58,13 +58,7 @@ def rebuild_network(content: dict[str, Any], path: Path) -> TrainedNetwork:
     The checkpoint names the readings that the network expects. Raises UsageError when they are others than
     this version computes.
     """
-    try:
-        names, context, interval = (content["config"][key] for key in ("indicators", "context", "interval"))
-        size = SIZES[content["config"]["options"]["size"]]
-    except KeyError as unknown:
-        raise UsageError(f"{path} does not say on what it was trained: no {unknown}; train again") from None
-    if content["config"]["options"].get("data_name") == "table":
-        raise UsageError(f"{path} was trained on --data table, which has no bars; name one trained on bars")
+    names, context, interval, size = what_it_learned(content["config"], path)
     known = {indicator.name: indicator for indicator in INDICATORS}
     indicators = ((name, name if name in known else None) for name in names)
     for there, here in (*indicators, *zip_longest(context, CONTEXT)):
@@ -78,10 +72,34 @@ def rebuild_network(content: dict[str, Any], path: Path) -> TrainedNetwork:
     model.load_state_dict(content["model"])
     if not all_finite(model):
         raise UsageError(f"{path} holds weights that are NaN or infinite; name another checkpoint")
-    return TrainedNetwork(model.eval(), [known[name] for name in names], pandas.Timedelta(interval))
+    return TrainedNetwork(model.eval(), [known[name] for name in names], interval)
 
 
 # --8<-- [end:load_network]
+def what_it_learned(
+    config: dict[str, Any], path: Path
+) -> tuple[list[str], list[str], pandas.Timedelta, Size]:
+    """Return indicators, context and interval that the network in a checkpoint learned from, and its size.
+
+    Raises UsageError when `config` does not say so.
+    """
+    try:
+        if config["options"].get("data_name") == "table":
+            raise UsageError(
+                f"{path} was trained on --data table, which has no bars; name one trained on bars"
+            )
+        size = SIZES[config["options"]["size"]]
+        names, context = ([str(name) for name in config[key]] for key in ("indicators", "context"))
+        interval = pandas.Timedelta(str(config["interval"]))
+        if not interval > pandas.Timedelta(0):  # NaT is not
+            raise ValueError
+    except KeyError as unknown:
+        raise UsageError(f"{path} does not say on what it was trained: no {unknown}; train again") from None
+    except (AttributeError, TypeError, ValueError):
+        raise UsageError(f"{path} does not say on what it was trained; name another checkpoint") from None
+    return names, context, interval, size
+
+
 def check_bars_fit(network: TrainedNetwork, bars: Bars, last: int) -> None:
     """Raise UsageError unless the `last` bars have enough before them, and the interval that was learned."""
     if bars.interval != network.interval:
