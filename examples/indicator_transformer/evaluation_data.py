@@ -128,14 +128,18 @@ def held_out(trained: Trained, other: str | None) -> HeldOut:
         data = data_of_run(trained)
     except UsageError as gone:
         raise UsageError(f"{gone}; other bars can be named with --data") from None
+    interval = pandas.Timedelta(data.interval)
+    notes = overlap(trained.options, interval)
+    if trained.checkpoint.name == "best.pt":
+        notes.append("best.pt was chosen by its loss on these samples, so that loss is a little too low")
     return HeldOut(
         samples=data.validation,
         source=data.source,
         why="the latest of the run",
         bars=data.bars,
-        interval=pandas.Timedelta(data.interval),
+        interval=interval,
         reference=Reference(frequencies(data.training), data.optimum),
-        notes=[*overlap(trained.options), *filter(None, [constant_readings(data.validation)])],
+        notes=[*notes, *filter(None, [constant_readings(data.validation)])],
     )
 
 
@@ -147,7 +151,8 @@ def other_bars(trained: Trained, other: str) -> HeldOut:
     options = replace(trained.options, data=other, data_name=find_data(other))
     market = generate_market(options.bars, NEW_SEED) if options.data_name == "bars" else None
     all_bars = load_bars(options) if market is None else [market.bars]
-    notes, frequency, periods = overlap(options), None, None
+    interval, expected = all_bars[0].interval, trained.network.interval
+    notes, frequency, periods = overlap(options, interval), None, None
     try:
         learned = data_of_run(trained)
         frequency, periods = frequencies(learned.training), learned.periods
@@ -156,7 +161,6 @@ def other_bars(trained: Trained, other: str) -> HeldOut:
     if market is not None:
         periods = {}  # of the same symbol and time, but from another seed
     samples, why = new_samples(all_bars, trained, periods)
-    interval, expected = all_bars[0].interval, trained.network.interval
     if interval != expected:
         notes.append(
             f"these bars come every {in_words(interval)}; the network learned from bars every "
@@ -174,11 +178,13 @@ def other_bars(trained: Trained, other: str) -> HeldOut:
     )
 
 
-def overlap(options: Options) -> list[str]:
+def overlap(options: Options, interval: pandas.Timedelta) -> list[str]:
     """Return what to know about the standard errors when neighbouring samples share bars."""
-    if options.stride >= options.horizon:
+    stride = options.stride_of(interval)
+    if stride >= options.horizon:
         return []
-    shared = f"a sample every {options.stride} bars, decided by the {options.horizon} bars after it"
+    every = "every bar" if stride == 1 else f"every {stride} bars"
+    shared = f"a sample {every}, decided by the {options.horizon} bars after it"
     return [f"{shared}: neighbours share bars, so true standard errors are larger"]
 
 
@@ -191,7 +197,9 @@ def new_samples(all_bars: Sequence[Bars], trained: Trained, periods: Periods | N
     options = trained.options
     parts, known = [], 0
     for bars in all_bars:
-        part = make_samples(bars, trained.network.indicators, options.horizon, options.stride)
+        part = make_samples(
+            bars, trained.network.indicators, options.horizon, options.stride_of(bars.interval)
+        )
         first, last = (periods or {}).get(bars.symbol.casefold(), NEVER)
         times = bars.table.index[part.bar.numpy()]
         new = torch.from_numpy((times < first) | (times > last))

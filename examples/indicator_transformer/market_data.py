@@ -13,7 +13,13 @@ from examples.indicator_transformer.context_features import CONTEXT
 from examples.indicator_transformer.generated_bars import BLOCK, generate_market
 from examples.indicator_transformer.indicators import INDICATORS, SMALL
 from examples.indicator_transformer.options import Options
-from examples.indicator_transformer.samples import Samples, joined, make_samples, split_by_time
+from examples.indicator_transformer.samples import (
+    Samples,
+    bars_needed,
+    joined,
+    make_samples,
+    split_by_time,
+)
 from examples.indicator_transformer.usefulness import Optimum, known_optimum
 from examples.indicator_transformer.usefulness_table import (
     FEATURES,
@@ -85,7 +91,10 @@ def load_for_training(options: Options) -> MarketData:
         chance = market.chance_of_rise(options.horizon)  # refuses what nobody knows, before the work
     all_bars = load_bars(options) if market is None else [market.bars]
     indicators = INDICATOR_SETS[options.indicators]
-    parts = [make_samples(bars, indicators, options.horizon, options.stride) for bars in all_bars]
+    stride = options.stride_of(all_bars[0].interval)
+    if len(all_bars) == 1:
+        check_enough_to_learn(options, all_bars[0], stride)
+    parts = [make_samples(bars, indicators, options.horizon, stride) for bars in all_bars]
     training, validation = split_by_time(parts, all_bars, options.val_split, options.horizon)
     data = MarketData(
         source="; ".join(bars.source for bars in all_bars),
@@ -100,7 +109,7 @@ def load_for_training(options: Options) -> MarketData:
     )
     if market is not None:
         data.optimum = optimum_on(data.validation, chance)
-    check_batch(options, len(data.training))
+    check_batch(options, len(data.training), f"more bars{smaller(stride)}")
     return data
 
 
@@ -122,7 +131,7 @@ def load_table(options: Options) -> MarketData:
         unit="rows",
     )
     data.optimum = table_optimum(chances, data.validation)
-    check_batch(options, len(data.training))
+    check_batch(options, len(data.training), "more --rows")
     return data
 
 
@@ -138,10 +147,25 @@ def optimum_on(samples: Samples, chance_of_rise: numpy.ndarray) -> Optimum:
     return optimum if at_ends else replace(optimum, blind_bce=None)
 
 
-def check_batch(options: Options, samples: int) -> None:
+def check_enough_to_learn(options: Options, bars: Bars, stride: int) -> None:
+    """Raise UsageError when bars of a single symbol do not give the training samples of one step."""
+    samples = options.batch_size * options.accumulate
+    needed = bars_needed(samples, options.val_split, options.horizon, stride)
+    if len(bars.table) < needed:
+        raise UsageError(
+            f"too few bars: {needed:,} needed for {samples} training samples with --stride {stride}, "
+            f"{len(bars.table):,} in {bars.source}; use more bars{smaller(stride)} or smaller batches"
+        )
+
+
+def smaller(stride: int) -> str:
+    """Return the advice to take a smaller stride, where there is one."""
+    return ", a smaller --stride" if stride > 1 else ""
+
+
+def check_batch(options: Options, samples: int, more: str) -> None:
     """Raise UsageError when a step needs more samples than there are to learn from."""
     if options.batch_size * options.accumulate > samples:
-        more = "more --rows" if options.data_name == "table" else "more bars, a smaller --stride"
         times = f" × --accumulate {options.accumulate}" if options.accumulate > 1 else ""
         raise UsageError(
             f"--batch-size {options.batch_size}{times}: there are only {samples} training samples; use "

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pandas
+
 from examples.indicator_transformer.model import SIZES
 from snippets.framework.command_line import StrictParser, number, whole_number
 from snippets.framework.errors import UsageError
@@ -11,11 +13,13 @@ from snippets.framework.training_options import TrainingOptions, add_training_op
 from snippets.framework.user_paths import expanded
 
 NAMES = ("bars", "goog", "table")
+A_DAY = pandas.Timedelta(days=1)
 # --8<-- [start:defaults]
 SECONDS = {"indicators": 24, "epochs": 6, "batch_size": 64, "lr": 3e-3}  # on a CPU
 HOURS = {"indicators": 111, "epochs": 50, "batch_size": 32, "lr": 1e-4}  # the guide's recipe
 RECIPES = {"small": SECONDS, "origin": HOURS, "medium": HOURS, "large": HOURS}
-STRIDES = {"bars": 60, "goog": 1, "table": 1, "folder": 60}
+STRIDES = {"bars": 60, "goog": 1, "table": 1}
+FOLDER_STRIDES = {"within a day": 60, "days": 1}  # which of them, the interval of the bars decides
 QUICK = {"epochs": 1, "max_steps": 20, "bars": 30_000}  # does everything runs, not: does it learn
 # --8<-- [end:defaults]
 
@@ -43,12 +47,16 @@ class Options(TrainingOptions):
     bars: int = 300_000  # to generate: 208 days of minutes
     rows: int = 5_000  # of the table to generate
     horizon: int = 20  # bars that decide how useful an indicator was
-    stride: int  # bars between samples
+    stride: int | None = None  # bars between samples; None: as FOLDER_STRIDES says
     val_split: float = 0.2  # share of the samples, the latest ones
     max_missing: float = 0.01  # share of the bars of a file
 
     MAY_CHANGE = TrainingOptions.MAY_CHANGE | {"max_missing"}
     DERIVED = frozenset({"data_name"})
+
+    def stride_of(self, interval: pandas.Timedelta) -> int:
+        """Return how many bars lie between two samples of bars with this interval."""
+        return self.stride or FOLDER_STRIDES["days" if interval >= A_DAY else "within a day"]
 
 
 def find_data(text: str) -> str:
@@ -76,7 +84,11 @@ def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
     add("--bars", type=whole_number(2_000, 10**8), help="number to generate; 300000")
     add("--rows", type=whole_number(100, 10**7), help="of the table to generate; 5000")
     add("--horizon", type=whole_number(1, 10_000), help="bars ahead that labels look; 20")
-    add("--stride", type=whole_number(1, 10**6), help="bars from sample to sample; 60, goog: 1")
+    add(
+        "--stride",
+        type=whole_number(1, 10**6),
+        help="bars from sample to sample; 60, bars of a day and longer: 1",
+    )
     add("--val-split", type=number(0, 1, above=True, below=True), help="share held out, the latest; 0.2")
     add("--max-missing", type=number(0, 1), help="share of a file's bars that may be missing; 0.01")
     return typed_options(parser, argv)
@@ -85,7 +97,7 @@ def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
 def resolve(typed: dict[str, Any]) -> Options:
     """Return the typed options with the defaults of their data and size. Raises UsageError."""
     name = find_data(typed.get("data", Options.data))
-    values = {"stride": STRIDES[name], **RECIPES[typed.get("size", Options.size)]}
+    values = {"stride": STRIDES.get(name), **RECIPES[typed.get("size", Options.size)]}
     values |= QUICK if "quick" in typed else {}
     values |= {option: value for option, value in typed.items() if option in Options.__dataclass_fields__}
     if name == "folder":  # a run may be continued and evaluated from elsewhere

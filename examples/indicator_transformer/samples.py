@@ -102,6 +102,16 @@ def split_by_time(
 # --8<-- [end:split]
 
 
+def bars_needed(learned: int, share: float, horizon: int, stride: int) -> int:
+    """Return with how many bars of one symbol the split leaves `learned` training samples."""
+    first_held_out = learned + (WINDOW + horizon) // stride
+    samples = max(first_held_out + 1, int((first_held_out - 1) / (1 - share)))
+    while round(samples * (1 - share)) < first_held_out:
+        samples += 1
+    first_bar = stride * math.ceil((WARM_UP + 1) / stride)
+    return first_bar + (samples - 1) * stride + horizon
+
+
 def constant_readings(samples: Samples) -> str | None:
     """Return in words how many readings are the same in all samples; None where none is.
 

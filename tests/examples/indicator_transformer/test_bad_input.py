@@ -21,14 +21,20 @@ from tests.examples.program_runs import assert_refused
         ("--stride 0", "--stride: must be a whole number from 1"),
         (
             "--bars 3000 --stride 10000",
-            "--stride 10000, the first sample needs 10,020, and there are 3,000 of",
+            "too few bars: 800,020 needed for 64 training samples with --stride 10000, 3,000 in generated",
         ),
         ("--val-split 0", "--val-split: must be a number above 0 and below 1, not '0'"),
         ("--val-split 1", "--val-split: must be a number above 0 and below 1"),
-        ("--bars 3000 --val-split 0.99", "too few bars: 0 samples to learn from"),
+        (
+            "--bars 3000 --val-split 0.99",
+            "needed for 64 training samples with --stride 60, 3,000 in generated",
+        ),
         ("--max-missing 2", "--max-missing: must be a number from 0 to 1"),
-        ("--bars 3000 --stride 10 --batch-size 500", "--batch-size 500: there are only 169 training samples"),
-        ("--bars 3000 --stride 10 --accumulate 3", "--batch-size 64 × --accumulate 3: there are only 169"),
+        (
+            "--bars 3000 --stride 10 --batch-size 500",
+            "7,140 needed for 500 training samples with --stride 10, 3,000 in",
+        ),
+        ("--bars 3000 --stride 10 --accumulate 3", "needed for 192 training samples with --stride 10"),
         (f"--data {__file__}", "test_bad_input.py is a file; name its folder"),
         ("--data nowhere", "--data nowhere: neither bars nor goog nor table nor an existing folder"),
         ("--rows 99", "--rows: must be a whole number from 100 to 10000000, not '99'"),
@@ -39,7 +45,7 @@ from tests.examples.program_runs import assert_refused
         ("--data .", "has no file SYMBOL.csv or SYMBOL.parquet; it needs one per symbol"),
         (
             "--data goog --horizon 400",
-            "with --stride 1, the first sample needs 1,121, and there are 1,047 of",
+            "1,047 in Google, daily, sample data of Matplotlib; use more bars or smaller batches",
         ),
     ],
 )
@@ -51,19 +57,25 @@ def test_one_line_and_nothing_written(run_train, tmp_path, words, message):
 def test_a_short_file_of_bars(run_train, tmp_path):
     (tmp_path / "bars").mkdir()
     generate_market(600).bars.table.to_csv(tmp_path / "bars" / "ONE.csv")
-    assert_refused(
-        run_train("--data", "bars/"), "with --stride 60, the first sample needs 800, and there are 600 of"
-    )
+    needed = "too few bars: 5,660 needed for 64 training samples with --stride 60, 600 in "
+    assert_refused(run_train("--data", "bars/"), needed)
     generate_market(3000).bars.table.to_csv(tmp_path / "bars" / "TWO.csv")
-    assert_refused(run_train("--data", "bars/"), "and there are 600 of ")
+    several = "with --stride 60, the first sample needs 800, and there are 600 of "
+    assert_refused(run_train("--data", "bars/"), several)
     assert [path.name for path in tmp_path.iterdir()] == ["bars"]
 
 
 def test_daily_bars_need_a_smaller_stride(run_train):
     run = run_train("--data", "goog", "--stride", 60)
-    assert_refused(
-        run, "there are only 2 training samples; use more bars, a smaller --stride or smaller batches"
-    )
+    assert_refused(run, "sample data of Matplotlib; use more bars, a smaller --stride or smaller batches")
+
+
+def test_symbols_that_together_have_too_few_samples(run_train, tmp_path):
+    (tmp_path / "market").mkdir()
+    for name in ("ONE", "TWO"):
+        generate_market(2000).bars.table.to_csv(tmp_path / "market" / f"{name}.csv")
+    few = "--batch-size 64: there are only 30 training samples; use more bars, a smaller --stride or smaller"
+    assert_refused(run_train("--data", "market"), few)
 
 
 @pytest.mark.parametrize("words", [("--data", "x" * 300), ("--resume", "x" * 300), ("--out", "x" * 300)])

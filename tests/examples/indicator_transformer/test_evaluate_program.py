@@ -6,6 +6,7 @@ import shutil
 import sys
 
 import numpy
+import pandas
 import pytest
 import torch
 from matplotlib.figure import Figure
@@ -81,6 +82,7 @@ def test_a_run_is_evaluated_on_what_it_held_out(run_folder, call):
     for words in ("constant frequencies", "best without context", "at best", "samples", "rsi (3)", "sma (4)"):
         assert words in out
     assert f"{found['losses']['network']:.4f}" in out
+    assert "note       best.pt was chosen by its loss on these samples, so that loss is" in out
     assert not list(run_folder.glob(".*tmp"))
     assert imread(run_folder / "evaluation.png").shape[1] == 1350
 
@@ -93,6 +95,8 @@ def test_a_checkpoint_gives_the_same_and_goes_where_it_is_told(run_folder, call,
     after = json.loads((tmp_path / "new" / "place" / "evaluation.json").read_text())
     assert code == 0
     assert str(tmp_path / "new" / "place") in out
+    assert call(run_folder / "checkpoints" / "last.pt", "--out", tmp_path)[0] == 0
+    assert json.loads((tmp_path / "evaluation.json").read_text())["notes"] == []
     assert {**after, "provenance": 0} == {**before, "provenance": 0}
 
 
@@ -101,6 +105,7 @@ def test_new_generated_bars_are_not_those_of_the_run(run_folder, call, tmp_path)
     found = json.loads((tmp_path / "evaluation.json").read_text())
     assert code == 0
     assert "all: the network has not learned from these bars" in out
+    assert found["notes"] == []  # the checkpoint was chosen by other samples
     assert found["samples"] > 150  # of 200 hours, without the warm-up
     assert found["losses"]["frequency"] > found["losses"]["blind"] > found["losses"]["best"] > 0.1
     assert evaluation_data.NEW_SEED != 0
@@ -275,8 +280,11 @@ def test_a_device_without_memory_gets_one_line(run_folder, call, monkeypatch, tm
 def test_neighbouring_samples_that_share_bars_are_named(copy, call):
     content = load_checkpoint(copy / "checkpoints" / "best.pt")
     options = content["config"]["options"]
-    assert not evaluation_data.overlap(train.resolve(options))
-    notes = evaluation_data.overlap(train.resolve(options | {"stride": 5}))
+    minute, day = pandas.Timedelta(minutes=1), pandas.Timedelta(days=1)
+    assert not evaluation_data.overlap(train.resolve(options), minute)
+    (note,) = evaluation_data.overlap(train.resolve(options | {"data": str(copy), "stride": None}), day)
+    assert "a sample every bar, decided by the 20 bars after it" in note
+    notes = evaluation_data.overlap(train.resolve(options | {"stride": 5}), minute)
     assert "a sample every 5 bars" in notes[0]
 
 

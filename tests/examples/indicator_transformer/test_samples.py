@@ -13,7 +13,14 @@ from examples.indicator_transformer.indicators import INDICATORS, SMALL, compute
 from examples.indicator_transformer.market_data import load_for_training
 from examples.indicator_transformer.model import IndicatorTransformer, Size
 from examples.indicator_transformer.options import resolve
-from examples.indicator_transformer.samples import WINDOW, Samples, joined, make_samples, split_by_time
+from examples.indicator_transformer.samples import (
+    WINDOW,
+    Samples,
+    bars_needed,
+    joined,
+    make_samples,
+    split_by_time,
+)
 from examples.indicator_transformer.usefulness import usefulness
 from snippets.framework.errors import UsageError
 
@@ -217,6 +224,24 @@ def test_joined_samples_keep_their_order(samples):
     assert_equal(whole, samples)
 
 
+@pytest.mark.parametrize(("share", "stride"), [(0.2, 1), (0.2, 60), (0.5, 7), (0.99, 1), (1e-9, 130)])
+@pytest.mark.parametrize("learned", [1, 64])
+def test_as_many_bars_as_are_needed_give_the_samples_and_one_less_does_not(learned, share, stride):
+    needed = bars_needed(learned, share, HORIZON, stride)
+    found = []
+    for count in (needed, needed - 1):
+        index = pandas.date_range("2025-01-01", periods=count, freq="min")
+        at = [bar for bar in range(stride - 1, count - HORIZON, stride) if bar >= WARM_UP]
+        part = Samples(*[torch.zeros(len(at), 1)] * 5, torch.tensor(at))
+        bars = Bars("A", pandas.DataFrame(index=index), pandas.Timedelta(minutes=1), "")
+        try:
+            (training,), _ = split_by_time([part], [bars], share, HORIZON)
+            found.append(len(training))
+        except (UsageError, IndexError):  # no training sample, no sample at all
+            found.append(0)
+    assert found == [learned, learned - 1]
+
+
 # ---- What a run loads ----
 
 
@@ -260,6 +285,30 @@ def test_the_fingerprint_notices_any_other_number(tmp_path, bars):
     for number, table in enumerate((louder, sooner, bars.table[:-1])):
         other = load_for_training(write(tmp_path / f"c{number}", ONE=table))
         assert other.fingerprint() != data.fingerprint()
+
+
+@pytest.mark.parametrize(("freq", "stride"), [("1min", 60), ("4h", 60), ("1D", 1), ("7D", 1)])
+def test_of_bars_of_a_day_and_longer_each_one_is_a_sample(tmp_path, bars, freq, stride):
+    table = bars.table.set_axis(pandas.date_range("1900-01-01", periods=3000, freq=freq, name="timestamp"))
+    (tmp_path / "days").mkdir()
+    table.to_csv(tmp_path / "days" / "ONE.csv")
+    data = load_for_training(resolve({"data": str(tmp_path / "days"), "batch_size": 8}))
+    assert set(data.training.bar.diff().tolist()) == {stride}
+    typed = load_for_training(resolve({"data": str(tmp_path / "days"), "batch_size": 8, "stride": 7}))
+    assert set(typed.training.bar.diff().tolist()) == {7}
+
+
+def test_the_day_bars_that_are_needed_are_named_and_enough(tmp_path, bars):
+    """The page says 970, nearly four years of trading days."""
+    table = bars.table.set_axis(pandas.date_range("2000-01-01", periods=3000, name="timestamp"))
+    folder = tmp_path / "days"
+    folder.mkdir()
+    table[:969].to_csv(folder / "ONE.csv")
+    settings = resolve({"data": str(folder)})
+    with pytest.raises(UsageError, match=r"too few bars: 970 needed .* --stride 1, 969 in .*more bars or s"):
+        load_for_training(settings)
+    table[:970].to_csv(folder / "ONE.csv")
+    assert len(load_for_training(settings).training) == 64
 
 
 def symbols_of(bar):
