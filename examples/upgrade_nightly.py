@@ -206,8 +206,9 @@ def agreed(question: str) -> bool:
 def upgrade(install: list[str], index: str, options: argparse.Namespace) -> None:
     """Show the plan, ask, save the versions, install, check; go back if it fails. Raises Problem."""
     before = {name: version for name in PACKAGES if (version := installed_version(name))}
-    newest = find_newest(install, index)
     print(f"installed  {in_words(before)}")
+    print(f"asking     {index}: a minute or several", flush=True)
+    newest = find_newest(install, index)
     if all(before.get(name) == version for name, version in newest.items()):
         print(f"newest     the same: nothing to do ({index})")
         return

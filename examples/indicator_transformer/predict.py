@@ -131,6 +131,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"network    {options.checkpoint}, {len(names)} indicators")
     print(f"bars       {bars.symbol}: {len(bars.table):,}, every {in_words(bars.interval)}; times are in UTC")
     print(f"device     {device} ({reason})")
+    if network.generated:
+        print("note       the network learned from generated bars: about those of a market it knows nothing")
     if periods := cut_periods(network, bars.table, options.last):
         print(
             f"note       the file begins within the {', '.join(periods)}: VWAPs anchored there would read "

@@ -30,6 +30,7 @@ class TrainedNetwork:
     model: IndicatorTransformer  # on the CPU, in evaluation mode
     indicators: list[Indicator]
     interval: pandas.Timedelta  # of the bars that it learned from
+    generated: bool = False  # whether these were generated
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,8 @@ def rebuild_network(content: dict[str, Any], path: Path) -> TrainedNetwork:
     model.load_state_dict(content["model"])
     if not all_finite(model):
         raise UsageError(f"{path} holds weights that are NaN or infinite; name another checkpoint")
-    return TrainedNetwork(model.eval(), [known[name] for name in names], interval)
+    generated = content["config"]["options"].get("data_name") == "bars"
+    return TrainedNetwork(model.eval(), [known[name] for name in names], interval, generated)
 
 
 # --8<-- [end:load_network]

@@ -1,5 +1,6 @@
 """What every training system decides before its first step: device, number format, number of steps."""
 
+import logging
 import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -76,6 +77,8 @@ def compiled(options: TrainingOptions, module: nn.Module, warm_up: WarmUp, facts
     """
     if not options.compile:
         return module
-    print("compiling and comparing with the uncompiled network: up to a minute", flush=True)
+    print("compiling and comparing with the uncompiled network: a minute or several", flush=True)
+    # With a CUDA toolkit but no GPU, an import of the compiler would warn of it before the report begins.
+    logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)
     network, facts["compile"] = compile_or_eager(module, warm_up)
     return network

@@ -84,7 +84,7 @@ def test_there_and_back(environment):
     """The whole life: shown, refused, done, done again, back."""
     shown = environment.upgrade("--dry-run")
     assert shown.returncode == 0, shown.stderr
-    assert f"installed  torch {STABLE}, torchvision {VISION}\n" in shown.stdout
+    assert f"installed  torch {STABLE}, torchvision {VISION}\nasking     " in shown.stdout
     assert f"newest     torch {NIGHTLY}, torchvision {VISION_NIGHTLY}\n" in shown.stdout
     assert f"--pre torch=={NIGHTLY} torchvision=={VISION_NIGHTLY} --index-url file://" in shown.stdout
     assert shown.stdout.endswith("nothing was changed\n")

@@ -151,9 +151,17 @@ def test_periods_that_began_before_the_file_are_named(checkpoint, tmp_path, call
     table = generate_market(12_000, seed=5).bars.table.loc[first:].iloc[: WARM_UP + 60]
     table.to_csv(tmp_path / "NEW.csv")
     out = call(checkpoint, tmp_path / "NEW.csv")[1]
-    notes = [line for line in out.splitlines() if line.startswith("note")]
+    notes = [line for line in out.splitlines() if line.startswith("note       the file")]
     named = f"note       the file begins within the {note}: VWAPs anchored there would read differently with "
     assert notes == ([f"{named}earlier bars"] if note else [])
+
+
+def test_a_network_of_generated_bars_says_so(checkpoint, bars_file, tmp_path, call):
+    note = "note       the network learned from generated bars: about those of a market it knows nothing\n"
+    assert note in call(checkpoint, bars_file)[1]
+    real = altered(checkpoint, tmp_path / "r.pt", lambda config: config["options"].update(data_name="goog"))
+    code, out, _ = call(real, bars_file)
+    assert (code, "learned from generated" in out) == (0, False)
 
 
 def test_readings_that_differ_in_a_longer_file_are_those_of_the_named_periods():
