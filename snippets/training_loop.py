@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
 import torch
@@ -48,11 +47,11 @@ class Task(Protocol):
     total_steps: int
     source: ResidentBatches | EpochLoader
 
-    def begin_epoch(self, epoch: int, folder: Path) -> None:
+    def begin_epoch(self, epoch: int) -> None:
         """Do what comes before the first batch of an epoch (0, 1, …), such as mining; by default nothing.
 
-        A resumed run calls it, too: what depends on the weights at that time belongs into a file in `folder`,
-        the run's, and is read from there.
+        A run that was resumed within the epoch calls it, too: what depends on the weights at that time
+        belongs into `state.progress`, which every checkpoint holds, and is taken from there.
         """
 
     def batches(self, epoch: int, first: int) -> Iterator[Any]:
@@ -70,10 +69,10 @@ class Task(Protocol):
 
 
 # --8<-- [end:task]
-def endless_batches(task: Task, folder: Path) -> Iterator[Any]:
-    """Yield the batches of one epoch after the other, for measurements; `folder` takes an epoch's files."""
+def endless_batches(task: Task) -> Iterator[Any]:
+    """Yield the batches of one epoch after the other, for measurements."""
     for epoch in itertools.count():
-        task.begin_epoch(epoch, folder)
+        task.begin_epoch(epoch)
         yield from task.batches(epoch, 0)
 
 
@@ -122,7 +121,7 @@ class Training:
     def open_epoch(self) -> Iterator[Any]:
         """Return the batches that the present epoch still has, once its own work is done."""
         epoch, first = divmod(self.state.step, self.task.steps_per_epoch)
-        self.task.begin_epoch(epoch, self.run.path)
+        self.task.begin_epoch(epoch)
         self.tick()  # this time is no training: samples_per_s leaves it out
         return self.task.batches(epoch, first)
 

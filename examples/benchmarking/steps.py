@@ -1,11 +1,9 @@
 """Run and time the training steps of a task. A step: take a batch, learn from it."""
 
 import statistics
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -70,13 +68,12 @@ def time_steps(task: Task, plan: Plan) -> dict[str, Any]:
     The first `plan.compared_steps` losses are the same numbers at every level, up to rounding and what a
     device's own random generator draws.
     """
-    with tempfile.TemporaryDirectory() as caches:
-        steps = Steps(task, endless_batches(task, Path(caches)), keep=plan.compared_steps)
-        synchronize(task.state.device)
-        warm_up = [steps.timed(1) for _ in range(plan.warm_up)]
-        group = GROUP if warm_up[-1] < SHORT else 1
-        steps.data_seconds = 0.0
-        seconds = [steps.timed(group) / group for _ in range(plan.readings)]
+    steps = Steps(task, endless_batches(task), keep=plan.compared_steps)
+    synchronize(task.state.device)
+    warm_up = [steps.timed(1) for _ in range(plan.warm_up)]
+    group = GROUP if warm_up[-1] < SHORT else 1
+    steps.data_seconds = 0.0
+    seconds = [steps.timed(group) / group for _ in range(plan.readings)]
     return {
         "seconds": seconds,
         "steps_per_reading": group,

@@ -27,7 +27,7 @@ class FitALine:
         self.weights = torch.zeros(2)
         self.asked_for = []
 
-    def begin_epoch(self, epoch, folder):
+    def begin_epoch(self, epoch):
         pass
 
     def batches(self, epoch, first):

@@ -82,7 +82,7 @@ class Counting:
         self.now, self.step, self.epochs = 0.0, 0, []
         monkeypatch.setattr(steps.time, "perf_counter", lambda: self.now)
 
-    def begin_epoch(self, epoch, folder):
+    def begin_epoch(self, epoch):
         pass
 
     def batches(self, epoch, first):
