@@ -45,6 +45,15 @@ def test_indicators_are_learned_as_on_the_cpu(run_train, tiny):
 
 
 @indicators
+def test_the_table_of_chances_is_learned_as_on_the_cpu(run_train):
+    settings = {"data": "table", "rows": 400, "batch_size": 16, "epochs": 1}
+    on_mps, on_cpu = (run_train(device=device, out=device, **settings) for device in ("mps", "cpu"))
+    found, expected = (run.json("summary.json") for run in (on_mps, on_cpu))
+    assert found["val_bce"] == pytest.approx(expected["val_bce"], abs=1e-4)
+    assert found["optimum"] == pytest.approx(expected["optimum"])
+
+
+@indicators
 def test_the_network_with_dropout_and_all_indicators_takes_its_steps(run_train):
     before = simulated_mps.report().missing
     sizes = {"size": "origin", "bars": 2000, "val_split": 0.05, "batch_size": 1}
