@@ -8,7 +8,6 @@ folder that --out names; chrome://tracing and https://ui.perfetto.dev show it.
 
 import importlib
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -70,7 +69,6 @@ def show_waits(task: Task, batches: Iterator[Any]) -> None:
 def show_calls(task: Task, batches: Iterator[Any], trace: Path) -> None:
     """Print which calls take the most time, and write a trace. Raises UsageError when that fails."""
     try:
-        trace.parent.mkdir(parents=True, exist_ok=True)
         calls = record_calls(lambda: task.learn(next(batches)), task.state.device, trace, steps=RECORDED)
     except OSError as error:
         raise UsageError(f"cannot write {trace}: {error.strerror}; use --out") from error
@@ -81,22 +79,32 @@ def show_calls(task: Task, batches: Iterator[Any], trace: Path) -> None:
     print(f"trace: {trace}")
 
 
+def make_folder(folder: Path) -> None:
+    """Make the folder of the trace, before anything is measured. Raises UsageError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder {folder}: {error.strerror}; use another --out") from error
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Profile the training that the command line describes. Raises UsageError."""
     words = list(sys.argv[1:] if argv is None else argv)
     program = find_program(words)
     typed = program.read_command_line(words[1:])
     folder = Path(typed.pop("out", "runs"))
+    if folder.is_file():
+        raise UsageError(f"--out {folder} is a file; name a folder")
     task = program.prepare(typed)
+    make_folder(folder)
     print(f"device: {task.facts['device']}\nprecision: {task.facts['precision']}")
     print(f"PyTorch {torch.__version__}, {torch.get_num_threads()} CPU threads")
-    with tempfile.TemporaryDirectory() as caches:
-        batches = endless_batches(task, Path(caches))
-        for _ in range(WARM_UP):
-            task.learn(next(batches))
-        show_times(task, batches)
-        show_waits(task, batches)
-        show_calls(task, batches, folder / f"profile_{program.system}.json")
+    batches = endless_batches(task)
+    for _ in range(WARM_UP):
+        task.learn(next(batches))
+    show_times(task, batches)
+    show_waits(task, batches)
+    show_calls(task, batches, folder / f"profile_{program.system}.json")
     return 0
 
 
