@@ -13,6 +13,7 @@ import cost_tables
 import coverage_table
 import environment_variables
 import glossary_table
+import indicator_bounds
 import indicator_speed
 import memory_tables
 import operator_tables
@@ -37,6 +38,7 @@ MODULES = (
     coverage_table,
     environment_variables,
     glossary_table,
+    indicator_bounds,
     indicator_speed,
     memory_tables,
     operator_tables,

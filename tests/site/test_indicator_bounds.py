@@ -1,0 +1,51 @@
+"""The table of bounds of the indicator transformer: what is counted, and what is computed from it."""
+
+import indicator_bounds
+import pytest
+import torch
+from origins import load
+from torch.utils.flop_counter import FlopCounterMode
+
+from examples.indicator_transformer.context_features import CONTEXT
+from examples.indicator_transformer.indicators import INDICATORS
+from examples.indicator_transformer.loss import selection_loss
+from examples.indicator_transformer.market_data import load_for_training
+from examples.indicator_transformer.model import SIZES, IndicatorTransformer, parameter_count
+from examples.indicator_transformer.options import RECIPES, resolve
+from snippets.framework.training_setup import plan_steps
+
+WORK = load("indicator_networks")
+
+
+@pytest.mark.parametrize("network", WORK["networks"], ids=lambda network: network["size"])
+def test_operations_of_a_step(network):
+    with torch.device("meta"):  # where nothing is computed
+        model = IndicatorTransformer(len(INDICATORS), len(CONTEXT), SIZES[network["size"]]).train()
+        values, context = torch.empty(2, len(INDICATORS)), torch.empty(2, len(CONTEXT))
+    with FlopCounterMode(display=False) as counted:
+        selection_loss(*model(values, context), torch.empty_like(values))[0].backward()
+    assert counted.get_total_flops() == 2 * network["training_flop"]
+    assert parameter_count(model) == network["parameters"]
+
+
+def test_the_steps_are_those_of_the_default_run():
+    for network in WORK["networks"]:
+        options = resolve({"size": network["size"], "indicators": 24})  # samples do not depend on indicators
+        assert options.batch_size == WORK["batch_size"]
+    assert plan_steps(options, len(load_for_training(options).training)).total_steps == WORK["steps"]
+
+
+def test_every_large_network_has_its_columns():
+    sizes = [network["size"] for network in WORK["networks"]]
+    assert sizes == [size for size in RECIPES if size != "small"]
+    assert len(indicator_bounds.columns()) == 3 + 2 * len(sizes)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_bounds_are_the_quotients_that_the_page_explains(language):
+    """For an M2: 109.2 GFLOP ÷ 3.579 TFLOPS = 30.5 ms; 6,200 of them; divided by 0.4."""
+    lines = indicator_bounds.bounds(language).splitlines()
+    (m2,) = [line for line in lines if line.startswith(("| M2 (10)", "| M2（10）"))]
+    cells = [cell.strip() for cell in m2.split("|")[2:-1]]
+    assert cells == ["3.579", "30.5 ms", "3 min", "8 min", "24 min", "1.0 h", "1.6 h", "4.0 h"]
+    assert "metal-benchmarks" in lines[-1]
