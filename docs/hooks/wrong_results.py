@@ -18,7 +18,6 @@ STATES = {
     "open": {"en": "**open**", "zh": "**未解决**"},
     "fixed": {"en": "fixed in {release}", "zh": "{release} 已修复"},
     "closed": {"en": "closed", "zh": "已关闭"},
-    "unknown": {"en": "not checked", "zh": "未核对"},
 }
 THREAD = {"en": "read up to {}", "zh": "读到 {} 为止"}
 JOINTS = {"en": ("; ", ", "), "zh": ("；", "、")}  # before a note or a date, between sources
