@@ -27,12 +27,22 @@ install_pytorch() {
     "$PY" -m pip install -qq --disable-pip-version-check --no-deps "$@" -r requirements/sim.txt
 }
 
+# Installing the device would bring its pytest plugin with it, which the tests load by name. This is the other half.
+register_device() {
+    own=$("$PY" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+    mkdir -p "$own/simulated_mps-0.dist-info"
+    printf 'Name: simulated_mps\nVersion: 0\n' >"$own/simulated_mps-0.dist-info/METADATA"
+    printf '[torch.backends]\nsimulated_mps = simulated_mps_autoload:enable_if_asked\n' \
+        >"$own/simulated_mps-0.dist-info/entry_points.txt"
+}
+
 compile_device() {
     "$PY" -m simulated_mps --compile >/dev/null
 }
 
 [ "$(uname -s)" != Darwin ] || exit 0
 if wanted | cmp -s - "$STAMP" 2>/dev/null; then
+    register_device
     compile_device
     exit 0
 fi
@@ -42,7 +52,7 @@ rm -rf "$VENV"
 install_pytorch 2>/dev/null || install_pytorch --extra-index-url "$CPU_INDEX"
 # The packages of .venv come after those of .venv-sim, so that its own PyTorch wins.
 shared=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-own=$("$PY" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+register_device
 printf '%s\n' "$(pwd -P)/tests/simulated_mps" "import site; site.addsitedir('$shared')" > "$own/shared_with_venv.pth"
 compile_device
 wanted > "$STAMP.part"

@@ -2,12 +2,15 @@
 
 import atexit
 import os
+import platform
 import time
 from types import ModuleType
 
 import torch
 
+from simulated_mps import processes
 from simulated_mps.build import load_device
+from simulated_mps.compilation import replace_inductor
 from simulated_mps.kernels import always_on_cpu, installed_kernels, kernels_of, table
 
 GIGABYTE = 1 << 30
@@ -22,8 +25,9 @@ release: str | None = None
 def enable(as_torch: str | None = None) -> None:
     """Give PyTorch the device "mps", with the operators of release `as_torch` ("2.9"), else of its own.
 
-    Once per process, before a tensor or module is moved. PYTORCH_ENABLE_MPS_FALLBACK is read here. Raises
-    SimulationError when this PyTorch cannot hold the device, and for a release without a table.
+    Once per process, before a tensor or module is moved; processes started later have it from their start.
+    PYTORCH_ENABLE_MPS_FALLBACK is read here. Raises SimulationError when this PyTorch cannot hold the device,
+    and for a release without a table.
     """
     global loaded, release
     kernels = kernels_of(as_torch) if as_torch else installed_kernels()
@@ -31,6 +35,10 @@ def enable(as_torch: str | None = None) -> None:
         end_quietly()
         loaded = load_device()
         complete_python(loaded)
+        replace_inductor()
+        processes.start_workers_as_asked()
+        processes.collect_counts()
+    processes.give_children_the_device(as_torch)
     release = as_torch or ".".join(torch.__version__.split(".")[:2])
     commit = table()["releases"].get(release, {}).get("commit", "unknown")
     loaded.set_rules(
@@ -78,6 +86,9 @@ def complete_python(device: ModuleType) -> None:
         setattr(torch._C, name, function)
     torch._C._has_mps = True
     torch.storage._StorageBase.mps = storage_to_mps
+    platform.processor = lambda: (
+        "arm"
+    )  # what Lightning asks beside PyTorch; else it would take the CPU, silently
     for asked_before in (torch.backends.mps.is_available, torch.backends.mps.is_macos_or_newer):
         asked_before.cache_clear()
 

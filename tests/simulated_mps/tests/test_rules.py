@@ -2,6 +2,7 @@
 
 import copy
 import io
+import platform
 from multiprocessing.reduction import ForkingPickler
 
 import pytest
@@ -52,6 +53,11 @@ def test_pytorch_finds_the_device():
 )
 def test_operators_compute_what_the_cpu_computes(compute):
     assert_equal(*both(compute, (4, 5), (4, 5)))
+
+
+def test_lightning_finds_the_device():
+    """The condition of Lightning's MPSAccelerator.is_available(); else accelerator="auto" takes the CPU."""
+    assert torch.backends.mps.is_available() and platform.processor() in ("arm", "arm64")
 
 
 def test_views_share_memory_and_changes_show():

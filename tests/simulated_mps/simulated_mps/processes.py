@@ -1,0 +1,60 @@
+"""Processes that a program starts: how they begin, and how their counts come back."""
+
+import atexit
+import contextlib
+import json
+import multiprocessing
+import os
+import shutil
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+
+DEVICE = "SIMULATED_MPS"  # what simulated_mps_autoload reads: 1, or a release
+COUNTS = "SIMULATED_MPS_COUNTS"  # the folder in which a process leaves its counts for the one that started it
+LIKE_MACOS = "SIMULATED_MPS_LIKE_MACOS"  # 1: worker processes begin as on macOS
+
+left_by_children: Path | None = None  # the folder of this process
+
+
+def give_children_the_device(as_torch: str | None) -> None:
+    """Let processes that this one starts have the same device."""
+    os.environ[DEVICE] = as_torch or "1"
+
+
+def start_workers_as_asked() -> None:
+    """Where LIKE_MACOS asks for it, start workers anew instead of copying this process.
+
+    On Linux a worker may be a copy that knows every object. On macOS objects are pickled for it, which fails
+    for lambdas and local classes.
+    """
+    if os.environ.get(LIKE_MACOS) == "1":
+        multiprocessing.set_start_method("spawn", force=True)
+
+
+def collect_counts() -> None:
+    """Make a folder for the counts of children; at our end, leave all counts to who started us."""
+    global left_by_children
+    parent = os.environ.get(COUNTS)
+    left_by_children = Path(tempfile.mkdtemp(prefix="simulated_mps-"))
+    os.environ[COUNTS] = str(left_by_children)
+    atexit.register(hand_over, os.getpid(), parent)
+
+
+def hand_over(process: int, parent: str | None) -> None:
+    """Leave in the folder `parent` what `process` and its children did, and remove our own folder."""
+    from simulated_mps.report import report
+
+    if os.getpid() != process:
+        return  # a copy made by os.fork, whose counts begin with ours
+    if parent:
+        part, whole = Path(parent) / f"{process}.part", Path(parent) / f"{process}.json"
+        with contextlib.suppress(FileNotFoundError):  # a parent that ended before us has removed its folder
+            part.write_text(json.dumps(asdict(report())), encoding="utf-8")
+            part.replace(whole)
+    shutil.rmtree(left_by_children, ignore_errors=True)
+
+
+def counts_of_children() -> list[dict]:
+    """Return what each ended child left: the fields of a Report."""
+    return [json.loads(path.read_text(encoding="utf-8")) for path in left_by_children.glob("*.json")]
