@@ -137,6 +137,8 @@ def run_simulated(tests: Sequence[str], which: str) -> Stage:
         return Stage("simulated", skipped=["the simulated MPS device is for machines without the real one"])
     coverage = [str(SIMULATED_PYTHON), "-m", "coverage", "run", f"--context={SIMULATED_MPS}"]
     pytest = ["-m", "pytest", "-p", "simulated_mps.pytest_plugin", "--simulated-mps", "-m", which]
+    if tests != ON_SIMULATED_MPS:  # some tests of the device start programs only
+        pytest.append("--allow-no-operators")
     return run_pytest("simulated", [*coverage, *pytest, *IN_PARALLEL, *tests], ROOT, environment())
 
 

@@ -114,12 +114,19 @@ def test_named_tests_run_where_they_belong_and_what_passed_is_noted(monkeypatch,
     assert run_tests.run_some(["tests/snippets/test_a.py", "tests/on_simulated_mps/test_b.py"]) == len(failed)
     assert commands[-1][0] == str(run_tests.SIMULATED_PYTHON)
     assert commands[-1][-1] == "tests/on_simulated_mps/test_b.py"
+    assert "--allow-no-operators" in commands[-1]
     assert noted == ([] if failed else [False])
     if not failed:
         assert commands[0][-1] == "tests/snippets/test_a.py"
         out = capsys.readouterr().out
         assert "brought up to date for a.py:one; commit both together" in out
         assert "nothing noted of b.py:two: these tests did not run line 7, 8" in out
+
+
+def test_all_tests_of_the_device_together_have_to_use_it(commands):
+    run_tests.run_simulated(run_tests.ON_SIMULATED_MPS, "not proof")
+    assert "--simulated-mps" in commands[0]
+    assert "--allow-no-operators" not in commands[0]
 
 
 def test_the_quick_check_is_linters_and_what_starts_no_program(monkeypatch, commands):

@@ -1,20 +1,29 @@
-"""Run a script on the simulated MPS device.
+"""Run a script or a module on the simulated MPS device.
 
     python -m simulated_mps [--as-torch 2.9] [--operators] script.py ARGUMENTS
+    python -m simulated_mps [--as-torch 2.9] [--operators] -m package.module ARGUMENTS
     python -m simulated_mps --compile
 
-The script runs unchanged; a report of what it did on the device follows. Exit code: the script's, or 2 when
-the device or the script cannot be used. `--compile` only compiles the device, which the first script would do
-otherwise, and prints where it is.
+It runs unchanged, and so do the processes that it starts; a report of what they did on the device follows.
+`--compile` only compiles the device, which the first script would do otherwise, and prints where it is.
+
+Exit code: the script's; 1 when it ended well and no operator ran on the device, unless --allow-no-operators
+is given; 2 when the device or the script cannot be used.
 """
 
 import argparse
+import importlib.util
+import os
 import runpy
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from simulated_mps import enable, report
+from simulated_mps.build import compiled_device
 from simulated_mps.errors import SimulationError
+from simulated_mps.processes import LIKE_MACOS
+from simulated_mps.report import NO_OPERATORS
 
 
 def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
@@ -24,8 +33,13 @@ def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
         "--as-torch", metavar="RELEASE", help="use the operators of this release, such as 2.9"
     )
     parser.add_argument("--operators", action="store_true", help="list every operator in the report")
+    parser.add_argument(
+        "--allow-no-operators", action="store_true", help="do not fail when no operator ran on the device"
+    )
+    parser.add_argument("--like-macos", action="store_true", help="start worker processes as macOS does")
     parser.add_argument("--compile", action="store_true", help="only compile the device, where that is due")
-    parser.add_argument("script", nargs="?", help="a Python file")
+    parser.add_argument("-m", dest="is_module", action="store_true", help="the script is a module's name")
+    parser.add_argument("script", nargs="?", help="a Python file, or after -m a module")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script is given")
     options = parser.parse_args(argv)
     if options.compile == bool(options.script):
@@ -33,12 +47,29 @@ def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
     return options
 
 
-def run_script(script: Path, arguments: Sequence[str]) -> int:
-    """Run `script` as `python script ARGUMENTS` would, and return its exit code."""
-    sys.argv = [str(script), *arguments]
-    sys.path[0] = str(script.resolve().parent)
+def check_script(script: str, is_module: bool) -> None:
+    """Raise SimulationError when there is no such script or module."""
+    if not is_module:
+        if not Path(script).is_file():
+            raise SimulationError(f"there is no script {script}")
+        return
     try:
-        runpy.run_path(str(script), run_name="__main__")
+        found = importlib.util.find_spec(script)
+    except ModuleNotFoundError:  # of the package that should hold it
+        found = None
+    if found is None:
+        raise SimulationError(f"there is no module {script}")
+
+
+def run_script(script: str, is_module: bool, arguments: Sequence[str]) -> int:
+    """Run `script` as `python script` or `python -m script` would, and return its exit code."""
+    sys.argv = [script, *arguments]
+    try:
+        if is_module:  # the first folder of sys.path is where we were started, as it should be
+            runpy.run_module(script, run_name="__main__", alter_sys=True)
+        else:
+            sys.path[0] = str(Path(script).resolve().parent)
+            runpy.run_path(script, run_name="__main__")
     except SystemExit as end:
         if end.code is None or isinstance(end.code, int):
             return end.code or 0
@@ -50,25 +81,27 @@ def run_script(script: Path, arguments: Sequence[str]) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the script and print the report; return the exit code."""
     options = read_command_line(sys.argv[1:] if argv is None else argv)
+    if options.like_macos:
+        os.environ[LIKE_MACOS] = "1"
     try:
         if options.compile:
-            from simulated_mps.build import compiled_device
-
             print(compiled_device())
             return 0
-        if not Path(options.script).is_file():
-            raise SimulationError(f"there is no script {options.script}")
-        from simulated_mps import enable, report  # PyTorch is loaded only for a script that exists
-
+        check_script(options.script, options.is_module)
         enable(options.as_torch)
     except SimulationError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     try:
-        return run_script(Path(options.script), options.arguments)
+        code = run_script(options.script, options.is_module, options.arguments)
     finally:
         sys.stdout.flush()
-        print("\n".join(["", *report().lines(every_operator=options.operators)]), file=sys.stderr)
+        counts = report()
+        print("\n".join(["", *counts.lines(every_operator=options.operators)]), file=sys.stderr)
+    if code == 0 and counts.is_empty and not options.allow_no_operators:
+        print(f"error: {NO_OPERATORS}", file=sys.stderr)
+        return 1
+    return code
 
 
 if __name__ == "__main__":

@@ -98,17 +98,74 @@ def test_mistakes_get_one_line(words, message):
 
 @pytest.mark.parametrize(("end", "code"), [("sys.exit(3)", 3), ("sys.exit()", 0), ("sys.exit('no')", 1)])
 def test_the_exit_code_is_the_scripts(run, end, code):
-    assert run(f"import sys\n{end}").returncode == code
+    assert run(f"import sys, torch\ntorch.ones(1, device='mps') + 1\n{end}").returncode == code
 
 
-def test_the_plugin(tmp_path):
-    test = "import torch\ndef test_sum():\n    assert torch.ones(3, device='mps').sum() == 3\n"
-    (tmp_path / "test_it.py").write_text(test)
-    command = [sys.executable, "-m", "pytest", "-p", "simulated_mps.pytest_plugin", "-p", "no:cacheprovider"]
-    with_it = subprocess.run(
-        [*command, "--simulated-mps"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+def test_a_script_that_used_no_operator_fails_unless_that_is_allowed(run):
+    """It chose the CPU, or only moved tensors to the device."""
+    text = "import torch\ntorch.ones(3).to('mps')"
+    failed = run(text)
+    assert failed.returncode == 1
+    assert failed.stderr.splitlines()[-1].startswith("error: no operator ran on the device")
+    allowed = run(text, before=["--allow-no-operators"])
+    assert allowed.returncode == 0
+    assert "error" not in allowed.stderr
+    assert run("raise SystemExit(7)").returncode == 7
+
+
+@pytest.fixture
+def run_pytest(tmp_path):
+    """Return a function that runs pytest, with the plugin, on a file of tests given as text."""
+
+    def call(text, *words):
+        (tmp_path / "test_it.py").write_text(f"import pytest, torch\n{text}")
+        command = [sys.executable, "-m", "pytest", "-p", "simulated_mps.pytest_plugin"]
+        command += ["-p", "no:cacheprovider", *words]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    return call
+
+
+ON_THE_DEVICE = """
+@pytest.mark.parametrize("number", range(4))
+def test_sum(number):
+    assert torch.ones(3, device="mps").sum() == 3
+"""
+ON_THE_CPU = "def test_sum():\n    assert torch.ones(3).sum() == 3"
+
+
+def test_the_plugin(run_pytest):
+    with_it = run_pytest(ON_THE_DEVICE, "--simulated-mps")
     assert with_it.returncode == 0, with_it.stdout
     assert "simulated MPS, operators of PyTorch 2.13" in with_it.stdout
-    without = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert without.returncode == 1
+    assert run_pytest(ON_THE_DEVICE).returncode == 1
+
+
+def test_the_counts_of_parallel_tests_are_summed(run_pytest):
+    alone = run_pytest(ON_THE_DEVICE, "--simulated-mps")
+    parallel = run_pytest(ON_THE_DEVICE, "--simulated-mps", "-n", "2")
+    assert parallel.returncode == 0, parallel.stdout
+    assert "operators    3 different ones, 12 calls" in alone.stdout
+    assert "operators    3 different ones, 12 calls" in parallel.stdout
+
+
+@pytest.mark.parametrize("words", [[], ["-n", "2"]])
+def test_tests_that_used_no_operator_fail(run_pytest, words):
+    failed = run_pytest(ON_THE_CPU, "--simulated-mps", *words)
+    assert failed.returncode == 1
+    assert "1 passed" in failed.stdout
+    assert "error: no operator ran on the device" in failed.stdout
+
+
+def test_no_operator_may_be_allowed_and_collecting_needs_none(run_pytest):
+    for option in ("--allow-no-operators", "--collect-only"):
+        done = run_pytest(ON_THE_CPU, "--simulated-mps", option)
+        assert done.returncode == 0, done.stdout
+        assert "error" not in done.stdout
+
+
+@pytest.mark.parametrize("option", ["--as-torch=2.12", "--like-macos"])
+def test_options_of_the_device_need_the_device(run_pytest, option):
+    done = run_pytest(ON_THE_CPU, option)
+    assert done.returncode == 4
+    assert f"{option.partition('=')[0]} needs --simulated-mps" in done.stderr
