@@ -28,3 +28,7 @@ python examples/cifar_optimizers/train.py --out runs/first --resume auto
 # --8<-- [start:heartbeat]
 python -m json.tool runs/first/heartbeat.json
 # --8<-- [end:heartbeat]
+
+# --8<-- [start:watch]
+python examples/monitor.py --once
+# --8<-- [end:watch]
