@@ -129,12 +129,21 @@ def count(results: dict[str, dict[str, str]]) -> dict[str, dict[str, int]]:
     return {name: dict(sorted(found.items())) for name, found in groups.items() if found}
 
 
-def share(counts: dict[str, dict[str, int]]) -> float:
-    """Return the share that passed of the tests that passed, failed or crashed."""
+def shares(counts: dict[str, dict[str, int]]) -> dict[str, float]:
+    """Return how well the device accepts what a Mac accepts, and refuses what a Mac refuses.
+
+    The first is the share that passed of the tests that should pass on a Mac; the second is the share that
+    failed of those that should fail there. What should fail there is what the installed PyTorch lists.
+    """
     total = collections.Counter()
     for found in counts.values():
         total.update(found)
-    return total["passed"] / (total["passed"] + total["failed"] + total["crashed"])
+    should_pass = total["passed"] + total["failed"] + total["crashed"]
+    should_fail = total["fails_on_both"] + total["fails_on_mps_only"]
+    return {
+        "accepts_what_a_mac_accepts": round(total["passed"] / should_pass, 4),
+        "refuses_what_a_mac_refuses": round(total["fails_on_both"] / should_fail, 4),
+    }
 
 
 def reasons(results: dict[str, dict[str, str]], rows: int = 12) -> list[dict[str, object]]:
@@ -198,7 +207,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         content["tests"] = {
             "source": options.source,
             "told_macos": MACOS,
-            "share_passed": round(share(counts), 4),
+            **shares(counts),
             "counts": counts,
             "reasons": reasons(results),
         } | origin("python -m tools.measuring.simulated_mps FOLDER", before=content["tests"])

@@ -63,7 +63,10 @@ def test_outcomes_are_counted_and_a_crash_is_passed_over(tmp_path):
             "skipped": 1,
         }
     }
-    assert tool.share(counts) == 0.5  # two passed, one failed, one crashed
+    assert tool.shares(counts) == {
+        "accepts_what_a_mac_accepts": 0.5,  # two passed, one failed, one crashed
+        "refuses_what_a_mac_refuses": 0.5,  # one failed as expected, one passed
+    }
     assert tool.reasons(results) == [
         {"tests": 1, "message": "AssertionError: # != #"},
         {"tests": 1, "message": "crashed"},
