@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from origins import load
 
 from examples.cifar_optimizers.optimizers import OPTIMIZERS
 from examples.cifar_optimizers.options import PUBLISHED, SMALL, Options, read_command_line
@@ -64,3 +65,14 @@ def test_quoted_messages_stand_in_the_program(page):
                 assert words.strip() in program, words
                 compared += bool(words.strip())
     assert compared > 10
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_memory_of_the_full_network_adds_up(language):
+    """Weights, gradients and two moments of Adam; what the forward pass keeps; 60,000 images."""
+    network = next(entry for entry in load("resnet18")["networks"] if entry["id"] == "cifar")
+    parts = [4 * 4 * network["parameters"], network["kept_bytes"], 60_000 * 3_072]
+    megabytes = [round(part / 1e6) for part in parts]
+    text = (ROOT / "docs" / language / "examples/cifar-optimizers/index.md").read_text(encoding="utf-8")
+    answer = next(line for line in text.splitlines() if re.match(r"\*\*.*8 (or|或) 16 GB", line))
+    assert [int(number) for number in re.findall(r"(\d+) MB", answer)] == [*megabytes, sum(megabytes)]
