@@ -442,7 +442,7 @@ def check_openmp(m: Machine) -> Iterator[Result]:
     alone, loaded = step.get("with_torch", []), step.get("loaded", [])
     names = " and ".join(["torch", *step.get("imported", [])])
     families = {match[1] for match in map(OPENMP_FILE.fullmatch, (Path(p).name for p in loaded))}
-    fix = f"make a new environment with {names}, all from pip or all from conda"
+    fix = f"run one of {names} in a process of its own, or install all from conda-forge in a new environment"
     if "error" in step:
         yield problem(
             f"{names} in one process: {step['error']}",
