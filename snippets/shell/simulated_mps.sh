@@ -9,6 +9,14 @@ python -m simulated_mps examples/cifar_optimizers/train.py --device mps --quick
 python -m simulated_mps --as-torch 2.12 train.py
 # --8<-- [end:as_torch]
 
+# --8<-- [start:module]
+python -m simulated_mps -m torch.distributed.run --standalone --nproc-per-node 2 train.py
+# --8<-- [end:module]
+
+# --8<-- [start:variable]
+SIMULATED_MPS=1 torchrun --standalone --nproc-per-node 2 train.py
+# --8<-- [end:variable]
+
 # --8<-- [start:fallback]
 PYTORCH_ENABLE_MPS_FALLBACK=1 python -m simulated_mps train.py
 # --8<-- [end:fallback]

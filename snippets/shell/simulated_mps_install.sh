@@ -10,6 +10,10 @@ python3 -m venv .venv-sim
 pip install torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu
 # --8<-- [end:environment]
 
+# --8<-- [start:torchvision]
+pip install torch==2.13.0 torchvision --index-url https://download.pytorch.org/whl/cpu
+# --8<-- [end:torchvision]
+
 # --8<-- [start:from_git]
 pip install "git+$REPO_URL#subdirectory=tests/simulated_mps"
 # --8<-- [end:from_git]
