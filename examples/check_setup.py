@@ -716,6 +716,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__.splitlines()[0])
     parser.add_argument("--json", action="store_true", help="print JSON, for programs")
     parser.add_argument("--answer-steps", action="store_true", help=argparse.SUPPRESS)
+    parser.print_usage = lambda file: None  # a mistake is answered in one line
     options = parser.parse_args(arguments)
     if options.answer_steps:
         answer_steps()
@@ -726,9 +727,16 @@ def main(arguments: list[str] | None = None) -> int:
     if options.json:
         listed = [{"name": result.name, **dataclasses.asdict(result)} for result in results]
         report = {"ready": ready, "results": listed, "machine": dataclasses.asdict(machine)}
-        print(json.dumps(report, indent=2))
+        text = json.dumps(report, indent=2)
     else:
-        print(as_text(machine, results))
+        text = as_text(machine, results)
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
+        if isinstance(error, BrokenPipeError):  # a reader such as `head` has gone
+            return 128 + signal.SIGPIPE
+        sys.exit(f"error: cannot write the output: {error.strerror}")
     return 0 if ready else 1
 
 

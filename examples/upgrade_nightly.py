@@ -262,6 +262,7 @@ def main() -> int:
         "--restore", action="store_true", help="go back to the versions before the last upgrade"
     )
     parser.add_argument("--index-url", metavar="URL", help="another index, such as a mirror")
+    parser.print_usage = lambda file: None  # a mistake is answered in one line
     options = parser.parse_args()
     try:
         install = installer()

@@ -33,6 +33,9 @@ def replace_file(path: Path, write: Callable[[BinaryIO], Any], keep_as: Path | N
 
 
 def replace_json(path: Path, value: Any) -> None:
-    """Replace `path` by `value` as JSON. Raises ValueError for NaN and infinity, which JSON does not have."""
+    """Replace `path` by `value` as JSON. Raises ValueError for NaN and infinity, which JSON does not have.
+
+    Names of files need not be UTF-8. Python then keeps bytes as lone surrogates, and JSON can spell them.
+    """
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    replace_file(path, lambda file: file.write(text.encode()))
+    replace_file(path, lambda file: file.write(text.encode(errors="backslashreplace")))

@@ -15,6 +15,7 @@ from snippets.memory import is_out_of_memory
 from snippets.seeds import random_states, restore_random_states
 
 FORMAT = 1  # to be raised when the content of a checkpoint changes
+MOST = 1 << 63  # steps, seconds: a whole number with more digits is no such thing
 
 
 def no_scaler() -> torch.amp.GradScaler:
@@ -32,7 +33,7 @@ class TrainingState:
     schedulers: list[torch.optim.lr_scheduler.LRScheduler]
     device: torch.device
     step: int = 0
-    progress: dict[str, Any] = field(default_factory=dict)  # plain numbers: sums so far, best result, seconds
+    progress: dict[str, Any] = field(default_factory=dict)  # sums so far, best result, seconds; plain types
     scaler: torch.amp.GradScaler = field(default_factory=no_scaler)
 
     def capture(self) -> dict[str, Any]:
@@ -74,6 +75,13 @@ class TrainingState:
         saved = [[len(group["params"]) for group in part["param_groups"]] for part in captured["optimizers"]]
         if saved != [[len(group["params"]) for group in part.param_groups] for part in self.optimizers]:
             raise UsageError("the checkpoint is of a run with another optimizer; use the same one")
+        own = self.capture()
+        settings = [[part["param_groups"] for part in state["optimizers"]] for state in (own, captured)]
+        if not alike(*settings) or not alike(own["schedulers"], captured["schedulers"]):
+            raise UsageError(
+                "settings of optimizer or schedule in the checkpoint are none that training could have made; "
+                "name another checkpoint"
+            )
 
 
 def check_weights(model: nn.Module, saved: dict[str, torch.Tensor]) -> None:
@@ -86,11 +94,45 @@ def check_weights(model: nn.Module, saved: dict[str, torch.Tensor]) -> None:
             "use the options that the checkpoint was made with"
         )
     for name, weights in own.items():
+        if weights.dtype != saved[name].dtype:
+            raise UsageError(
+                f"the checkpoint is of another network: {name} is {saved[name].dtype} there and "
+                f"{weights.dtype} here"
+            )
         if weights.shape != saved[name].shape:
             raise UsageError(
                 f"the checkpoint is of a network of another size: {name} is {tuple(saved[name].shape)} there "
                 f"and {tuple(weights.shape)} here; use the options that the checkpoint was made with"
             )
+
+
+def alike(own: Any, saved: Any) -> bool:
+    """Return whether `saved` is of the kinds that `own` is: somebody may have edited it.
+
+    Numbers may differ, and so may what only one of two dictionaries has, as between versions of PyTorch. What
+    is None says nothing, and neither does what is empty, except that it holds numbers.
+    """
+    if own is None:
+        return True
+    if isinstance(own, bool | str):  # a switch decides what else the state has to hold
+        return type(saved) is type(own) and saved == own
+    if isinstance(own, int | float):
+        return is_number(saved)
+    if isinstance(own, dict):
+        if not isinstance(saved, dict) or "lr" in own.keys() - saved.keys():
+            return False
+        pairs = [(own[key], saved[key]) for key in own.keys() & saved.keys()]
+        return all(alike(*pair) for pair in pairs) if own else all(map(is_number, saved.values()))
+    if isinstance(own, list | tuple):
+        if not isinstance(saved, list | tuple) or (own and len(own) != len(saved)):
+            return False
+        return all(map(alike, own, saved)) if own else all(map(is_number, saved))
+    return isinstance(saved, type(own))
+
+
+def is_number(value: Any) -> bool:
+    """Return whether `value` is a plain number, and not one of hundreds of digits."""
+    return isinstance(value, float) or (type(value) is int and abs(value) < MOST)
 
 
 # --8<-- [start:save_checkpoint]
@@ -145,8 +187,7 @@ def load_checkpoint(path: Path, system: str | None = None) -> dict[str, Any]:
     UsageError when it is not a checkpoint, or of a newer or older format, or of another system than `system`.
     """
     content = read_archive(path)
-    parts = {"model", "optimizers", "step", "config"}
-    if not (isinstance(content, dict) and parts <= content.keys() and isinstance(content["config"], dict)):
+    if not has_parts(content):
         raise UsageError(f"{path} is not a checkpoint of a run in this project")
     version = content.get("format", 0)  # the first ones had none
     if version != FORMAT:
@@ -159,6 +200,18 @@ def load_checkpoint(path: Path, system: str | None = None) -> dict[str, Any]:
 
 
 # --8<-- [end:load_checkpoint]
+def has_parts(content: Any) -> bool:
+    """Return whether `content` has the parts of a checkpoint, each of its kind: anybody may have made it."""
+    kinds = {"model": dict, "optimizers": list, "step": int, "config": dict}
+    if not isinstance(content, dict) or type(content.get("format", 0)) is not int:
+        return False
+    if not all(isinstance(content.get(name), kind) for name, kind in kinds.items()):
+        return False
+    names, weights = content["model"].keys(), content["model"].values()
+    tensors = all(torch.is_tensor(part) and part.layout == torch.strided for part in weights)
+    return 0 <= content["step"] < MOST and tensors and all(isinstance(name, str) for name in names)
+
+
 # --8<-- [start:read_archive]
 def read_archive(path: Path) -> Any:
     """Return what torch.save wrote to `path`, on the CPU. Raises DamagedCheckpoint and UsageError."""

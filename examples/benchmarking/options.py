@@ -78,6 +78,8 @@ def read_options(argv: Sequence[str]) -> Options:
     for path in filter(None, (own.json, own.chart)):
         if not path.absolute().parent.is_dir():
             raise UsageError(f"{path}: there is no folder {path.absolute().parent}")
+        if path.is_dir():
+            raise UsageError(f"{path} is a folder; name a file")
     if own.chart and own.chart.suffix not in (".png", ".svg", ".pdf"):
         raise UsageError(f"--chart {own.chart}: the name must end in .png, .svg or .pdf")
     few, many = (2, 5) if own.quick else (Plan.warm_up, Plan.readings)

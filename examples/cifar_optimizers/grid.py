@@ -73,7 +73,7 @@ def read_grid(options: Any, words: Sequence[str]) -> Grid:
         if name not in OPTIMIZERS:
             raise UsageError(f"--optimizers: {name!r} is none of {', '.join(OPTIMIZERS)}")
     for seed in seeds:
-        if not (seed.isascii() and seed.isdigit() and int(seed) < 2**32):
+        if not (seed.isascii() and seed.isdigit() and len(seed) <= 10 and int(seed) < 2**32):
             raise UsageError(f"--seeds: {seed!r} is no whole number from 0 to 4294967295")
     typed = read_command_line(words)
     for name in OWN:

@@ -7,7 +7,6 @@ from textwrap import shorten
 
 import numpy
 import pandas
-import pyarrow
 from matplotlib import cbook
 
 from examples.indicator_transformer.bar_checks import Where, check_bars, in_words
@@ -22,6 +21,7 @@ COLUMNS = ("timestamp", "open", "high", "low", "close", "volume")
 NUMBERS = list(COLUMNS[1:])
 READERS = {".csv": partial(pandas.read_csv, engine="pyarrow"), ".parquet": pandas.read_parquet}
 MAX_MISSING = 0.01  # share of the bars
+LARGEST = 1e100  # sums and products of larger numbers are infinite
 
 
 # --8<-- [start:bars]
@@ -71,8 +71,8 @@ def read_cells(path: Path) -> pandas.DataFrame:
     try:
         with path.open("rb") as file:
             cells = READERS[path.suffix.lower()](file)
-    except (OSError, ValueError, pyarrow.ArrowException) as error:
-        reason = getattr(error, "strerror", None) or shorten(str(error), 200)
+    except Exception as error:  # of a damaged Parquet file, almost anything
+        reason = getattr(error, "strerror", None) or shorten(f"{type(error).__name__}: {error}", 200)
         raise UsageError(f"cannot read {path}: {reason}") from None
     if cells.index.name is not None:  # pandas writes its index to Parquet
         cells = cells.reset_index()
@@ -88,6 +88,8 @@ def read_cells(path: Path) -> pandas.DataFrame:
 def read_times(cells: pandas.Series, at: Where) -> pandas.DatetimeIndex:
     """Return times in UTC, without a time zone, in microseconds. Raises UsageError."""
     if not pandas.api.types.is_datetime64_any_dtype(cells):
+        if cells.dtype == object:  # bytes that are not UTF-8 are no time, and no error of the conversion
+            cells = cells.mask(cells.map(lambda cell: isinstance(cell, bytes)))
         text = cells.astype("str")
         cells = text.where(
             text.str.match(r"\d{4}-\d\d-\d\d")
@@ -106,12 +108,12 @@ def read_times(cells: pandas.Series, at: Where) -> pandas.DatetimeIndex:
 def read_numbers(cells: pandas.DataFrame, at: Where) -> pandas.DataFrame:
     """Return all cells as float64. Raises UsageError for one that is empty, text or not finite."""
     numbers = cells.apply(pandas.to_numeric, errors="coerce").astype("float64")
-    wrong = numpy.argwhere(~numpy.isfinite(numbers.to_numpy()))
+    wrong = numpy.argwhere(~(numbers.abs() <= LARGEST).to_numpy())
     if len(wrong):
         row, column = wrong[0]
         raise UsageError(
             f"{at(row)}: {cells.columns[column]} is {cells.iat[row, column]}, not a finite number; "
-            "write numbers like 1234.5, or remove the row"
+            f"write numbers like 1234.5, at most {LARGEST:g}, or remove the row"
         )
     return numbers
 

@@ -47,7 +47,7 @@ def draw_curve(
     if not known or width < LEAST_WIDTH or height < LEAST_HEIGHT:
         return []
     low, high, first, last = min(known), max(known), min(steps), max(steps)
-    logarithmic = low > 0 and high >= LOG_RANGE * low
+    logarithmic = low > 0 and high / LOG_RANGE >= low  # in this order nothing overflows
     columns, rows = (width - GUTTER) * characters.columns, (height - 1) * characters.rows
 
     def dot(step: int, value: float) -> Dot:
@@ -56,9 +56,9 @@ def draw_curve(
         if high == low:
             depth = 0.5
         elif logarithmic:
-            depth = math.log(high / value) / math.log(high / low)
+            depth = (math.log(high) - math.log(value)) / (math.log(high) - math.log(low))
         else:
-            depth = (high - value) / (high - low)
+            depth = (high / 2 - value / 2) / (high / 2 - low / 2)  # halves: a difference may be too large
         return round(share * (columns - 1)), round(depth * (rows - 1))
 
     pieces: list[list[Dot]] = [[]]

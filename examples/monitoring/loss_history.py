@@ -8,9 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from snippets.framework.errors import printable
+
 WHOLE = 1 << 20  # bytes: a file up to this size is read completely; about 6,000 steps
 PEEK = 1 << 11  # bytes read at each place of a larger one; a line has about 150
 TAIL = 1 << 15  # bytes read at its end
+MOST = 1 << 63  # steps, bytes, processes: a number with more digits is damage
 EVERYWHERE = {"step", "epoch", "loss", "lr", "samples_per_s"}  # other keys are results of an epoch
 
 
@@ -55,12 +58,14 @@ def read_history(path: Path, places: int) -> LossHistory:
     with file:
         for line in sample_lines(file, places):
             values = parse(line)
-            step = values.get("step")
-            if not isinstance(step, int):
+            step = whole(values.get("step"))
+            if step is None:
                 continue
             history.steps.append(step)
             history.losses.append(finite(values.get("loss")))
-            others = {name: finite(value) for name, value in values.items() if name not in EVERYWHERE}
+            others = {
+                printable(name): finite(value) for name, value in values.items() if name not in EVERYWHERE
+            }
             results = {name: value for name, value in others.items() if value is not None}
             history.results = results or history.results
     return history
@@ -73,6 +78,11 @@ def parse(line: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):  # a hole in the file, or no JSON at all
         return {}
     return values if isinstance(values, dict) else {}
+
+
+def whole(value: Any) -> int | None:
+    """Return `value` if it is a whole number from 0 on that a run can count up to."""
+    return value if isinstance(value, int) and 0 <= value < MOST else None
 
 
 def finite(value: Any) -> float | None:

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from examples.monitoring.loss_history import finite
+from examples.monitoring.loss_history import finite, whole
+from snippets.framework.errors import printable
 from snippets.framework.machine_id import is_this_machine
 
 LONGEST_FILE = 1 << 20  # bytes of a config.json or heartbeat.json; ours have a few thousand
@@ -112,13 +113,8 @@ def facts(folder: Path, config: dict[str, Any], beat: dict[str, Any], now: datet
 
 
 def text(value: Any) -> str | None:
-    """Return `value` if it is text."""
-    return value if isinstance(value, str) else None
-
-
-def whole(value: Any) -> int | None:
-    """Return `value` if it is a whole number from 0 on."""
-    return value if isinstance(value, int) and value >= 0 else None
+    """Return `value` if it is text, such that it cannot steer the terminal."""
+    return printable(value) if isinstance(value, str) else None
 
 
 def age(updated_at: Any, now: datetime) -> float | None:
@@ -155,7 +151,7 @@ def judge_life(run: RunState, config: dict[str, Any]) -> None:
     here = is_this_machine(provenance(config))  # a shared disk also shows the runs of others
     if here and not is_locked(run.folder / "train.log"):
         latest = read_object(run.folder / "heartbeat.json") or {}
-        if latest.get("status") in OVER:
+        if text(latest.get("status")) in OVER:
             run.status = latest["status"]  # it ended in good order while we looked
         else:
             run.status = "died"

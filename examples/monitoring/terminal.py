@@ -13,6 +13,7 @@ from typing import Any, Self, TextIO
 OTHER_SCREEN, MAIN_SCREEN = "\x1b[?1049h", "\x1b[?1049l"
 HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 HOME, CLEAR_TO_END_OF_LINE, CLEAR_BELOW = "\x1b[H", "\x1b[K", "\x1b[J"
+WIDEST, HIGHEST = 1000, 500  # no terminal is larger, but COLUMNS can say so
 DRAWN = "█▏·…⣿"  # if the encoding has these, it has all characters that are drawn with
 
 
@@ -23,7 +24,7 @@ def size_of(out: TextIO) -> tuple[int, int]:
     except OSError:
         columns, lines = 0, 0
     usual = shutil.get_terminal_size()
-    return columns or usual.columns, lines or usual.lines
+    return min(columns or usual.columns, WIDEST), min(lines or usual.lines, HIGHEST)
 
 
 def can_draw(out: TextIO) -> bool:

@@ -2,25 +2,43 @@
 
 import argparse
 import math
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 
 from snippets.framework.errors import UsageError
 
 
 class StrictParser(argparse.ArgumentParser):
-    """An ArgumentParser that raises UsageError instead of printing its usage and exiting."""
+    """An ArgumentParser that raises UsageError instead of printing its usage and exiting.
 
-    def __init__(self, **options: object) -> None:
+    `former` maps the names that flags have elsewhere, such as in a source guide, to ours.
+    """
+
+    def __init__(self, *, former: Mapping[str, str] | None = None, **options: object) -> None:
         super().__init__(allow_abbrev=False, **options)
+        self.former = former or {}
 
     def error(self, message: str) -> None:
         """Raise UsageError with argparse's message, which names the flag and the valid values."""
         raise UsageError(message.removeprefix("argument "))
 
+    def parse_known_args(
+        self, args: Sequence[str] | None = None, namespace: None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Return options and unknown words. Raises UsageError, also for `--flag=--`, to argparse a list."""
+        words = list(sys.argv[1:] if args is None else args)
+        for word in words:
+            if word.startswith("--") and word.endswith("=--"):
+                raise UsageError(f"{word.removesuffix('=--')}: expected one argument")
+        return super().parse_known_args(words, namespace)
+
     def parse_args(self, args: Sequence[str] | None = None, namespace: None = None) -> argparse.Namespace:
         """Return the options. Raises UsageError for an unknown flag, with the list of known ones."""
         options, unknown = self.parse_known_args(args, namespace)
         if unknown:
+            named = unknown[0].partition("=")[0]
+            if named in self.former:
+                raise UsageError(f"unknown option {named!r}: here it is {self.former[named]}")
             flags = [flag for action in self._actions for flag in action.option_strings if flag[:2] == "--"]
             raise UsageError(f"unknown option {unknown[0]!r}; options: {' '.join(flags)}")
         return options

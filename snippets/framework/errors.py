@@ -6,6 +6,8 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 
+CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # of the output, which has no name
+
 
 class UsageError(Exception):
     """A mistake in how the program was called: a flag, a folder, a device. Exit code 2."""
@@ -31,8 +33,12 @@ def one_line(text: str, most: int = 2000) -> str:
     """
     if len(text) > most:
         text = f"{text[: most // 2]} […] {text[-most // 4 :]}"
-    spelt = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in " ".join(text.split()))
-    return "".join(spelt)
+    return printable(" ".join(text.split()))
+
+
+def printable(text: str) -> str:
+    """Return `text` with characters that steer a terminal, or that no encoding has, spelt out."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def exit_with_one_line(main: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None = None) -> int:
@@ -54,7 +60,7 @@ def exit_with_one_line(main: Callable[[Sequence[str] | None], int], argv: Sequen
     except OSError as error:
         if error.filename is not None:
             print("error:", one_line(f"{error.filename}: {error.strerror}"), file=sys.stderr)
-        elif error.errno == errno.ENOSPC:
+        elif error.errno in CANNOT_WRITE:
             print(f"error: cannot write the output: {error.strerror}", file=sys.stderr)
             discard_output()
         else:

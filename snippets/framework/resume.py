@@ -65,9 +65,14 @@ def newest_first(folder: Path) -> list[Path]:
 
 def existing_run(folder: Path, system: str) -> RunChoice:
     """Return the run in `folder`. Raises UsageError when its config.json is damaged or of another system."""
-    config = read_json(folder / "config.json")
+    path = folder / "config.json"
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    config = read_json(path)
     if config is None or not isinstance(config.get("options"), dict):
-        raise UsageError(f"{folder / 'config.json'} is damaged; start a new run with another --out")
+        raise UsageError(f"{path} is damaged; start a new run with another --out")
     made_by = config.get("system", system)
     if made_by != system:
         raise UsageError(f"{folder} holds a run of {made_by}, not of {system}; continue it with that program")

@@ -5,6 +5,7 @@ checkpoints/last.pt, previous.pt and best.pt · curves.png · summary.json · tr
 """
 
 import contextlib
+import errno
 import fcntl
 import itertools
 import json
@@ -78,12 +79,14 @@ class RunFolder:
         self.last_beat = -math.inf
         try:
             (path / "checkpoints").mkdir(exist_ok=True)
-            self.log_file = (path / "train.log").open("a", encoding="utf-8")
+            # names of files need not be UTF-8
+            self.log_file = (path / "train.log").open("a", encoding="utf-8", errors="backslashreplace")
         except OSError as error:
             raise UsageError(f"cannot write to the run folder {path}: {error.strerror}; use --out") from error
         self.lock()
         for leftover in [*path.glob(".*.tmp"), *path.glob("checkpoints/.*.tmp")]:
-            leftover.unlink()  # a process was killed while it wrote a file
+            if not leftover.is_dir():  # nothing of ours
+                leftover.unlink()  # a process was killed while it wrote a file
         self.last_checkpoint = path / "checkpoints" / "last.pt"
         self.best_checkpoint = path / "checkpoints" / "best.pt"
         self.metrics_file = path / "metrics.jsonl"
@@ -111,6 +114,9 @@ class RunFolder:
             self.fail(error)
         with contextlib.suppress(OSError):  # with a full disk, what is not written yet
             self.log_file.close()
+        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+            again = f"allow more (ulimit -n 4096) or lower --workers, then continue with --resume {self.path}"
+            raise RunError(f"too many files are open in this process; {again}") from error
         if isinstance(error, OSError):
             cause = f"cannot write to the run folder {self.path}: {error.strerror or error}"
             raise RunError(f"{cause}; remove the cause, then continue with --resume {self.path}") from error
@@ -212,7 +218,7 @@ def read_json(path: Path) -> dict[str, Any] | None:
     """Return the JSON object in `path`; None when there is no such file or it holds something else."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 

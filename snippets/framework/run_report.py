@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from snippets.atomic_write import replace_json
 from snippets.checkpoints import TrainingState
-from snippets.framework.run_folder import RunFolder
+from snippets.framework.run_folder import RunFolder, finite_or_none
 from snippets.framework.training_options import TrainingOptions
 from snippets.training_loop import Task
 
@@ -48,7 +48,8 @@ def write_summary(run: RunFolder, options: TrainingOptions, state: TrainingState
     progress = state.progress
     summary = progress["result"] | values | {name: progress[name] for name in ("best_epoch", "seconds")}
     summary |= {"steps": state.step, "options": asdict(options)}
-    replace_json(run.path / "summary.json", summary)
+    clean = {name: finite_or_none(value) for name, value in summary.items()}
+    replace_json(run.path / "summary.json", clean)
     return [
         f"curves     {run.path / 'curves.png'}",
         f"weights    {run.last_checkpoint} and {run.best_checkpoint.name}",

@@ -92,16 +92,19 @@ def saved_options(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_saved(
-    config: dict[str, Any], read_command_line: Callable[[list[str]], object], known: type, folder: Path
+    config: dict[str, Any],
+    read_command_line: Callable[[list[str]], dict[str, Any]],
+    known: type,
+    source: Path,
 ) -> None:
     """Raise UsageError unless the options in `config` could have been typed: somebody may have edited it.
 
-    `known` is the class of the program's options.
+    `known` is the class of the program's options, `source` the file that `config` is from.
     """
     saved, defaults = saved_options(config), {field.name: field.default for field in fields(known)}
     unknown = saved.keys() - defaults
     if unknown:
-        raise UsageError(f"{folder} was made by another version of this program: it has --{min(unknown)}")
+        raise UsageError(f"{source} was made by another version of this program: it has --{min(unknown)}")
     words = []
     for name, value in saved.items():
         flag = f"--{name.replace('_', '-')}"
@@ -110,9 +113,13 @@ def check_saved(
         elif value is not False and name not in known.DERIVED and (value, defaults[name]) != (None, None):
             words.append(f"{flag}={value}")
     try:
-        read_command_line(words)
+        typed = read_command_line(words)
     except UsageError as error:
-        raise UsageError(f"{folder / 'config.json'} was changed: {error}") from None
+        raise UsageError(f"{source} was changed: {error}") from None
+    for name, value in saved.items():  # a text that looks like a number is not the number
+        meant = value if name in known.DERIVED else typed.get(name, defaults[name])
+        if value != meant:
+            raise UsageError(f"{source} was changed: --{name.replace('_', '-')} is {value!r:.40} there")
 
 
 def same_run(options: TrainingOptions, config: dict[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from snippets.checkpoints import load_checkpoint, load_newest
+from snippets.checkpoints import TrainingState, alike, load_checkpoint, load_newest
 from snippets.framework.device_failures import explained_failures
 from snippets.framework.errors import UsageError
 from snippets.framework.provenance import provenance
@@ -24,8 +24,9 @@ from snippets.framework.training_options import (
     same_run,
     with_precision,
 )
+from snippets.memory import is_out_of_memory
 from snippets.stop_signals import StopSignals
-from snippets.training_loop import Task, Training
+from snippets.training_loop import Task, Training, new_progress
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ def choose(program: Program, typed: dict[str, Any]) -> tuple[RunChoice, Training
     choice = choose_run(program.system, typed.get("out"), typed.get("resume"), matches)
     if choice.config is None:
         return choice, fresh
-    check_saved(choice.config, program.read_command_line, type(fresh), choice.folder)
+    source = choice.folder / "config.json"
+    check_saved(choice.config, program.read_command_line, type(fresh), source)
     return choice, options_to_continue(choice.config, typed, program.resolve, choice.folder)
 
 
@@ -111,11 +113,28 @@ def go_on(program: Program, choice: RunChoice, options: TrainingOptions, run: Ru
     if checkpoint is None:
         run.set_aside_what_has_no_checkpoint()
     else:
-        task.state.restore(checkpoint)
+        restore(task.state, checkpoint)
     if note:
         run.say(note)
     run.forget_metrics_after(task.state.step)
     return task
+
+
+def restore(state: TrainingState, checkpoint: dict[str, Any]) -> None:
+    """Let `state` be that of the checkpoint. Raises UsageError when it is none, whatever it is instead."""
+    try:
+        own, saved = new_progress(), checkpoint["progress"]
+        if not alike(own, saved) or own.keys() - saved.keys() or saved["steps"] < 0:
+            raise ValueError("its progress is none")
+        state.restore(checkpoint)
+    except Exception as error:  # PyTorch takes the state apart; a strange one can raise anything
+        if isinstance(error, UsageError) or is_out_of_memory(error):
+            raise
+        what = str(error).partition("\n")[0]
+        raise UsageError(
+            f"the checkpoint holds no state of this training ({what}); name another one with "
+            "--resume, or start a new run with another --out"
+        ) from error
 
 
 def run_to_end(report: Report, training: Training, stop: StopSignals) -> int:

@@ -1,5 +1,6 @@
 """The benchmark as a program, with a system of a few milliseconds: rows, files, errors, interruptions."""
 
+import errno
 import json
 import os
 import signal
@@ -176,18 +177,23 @@ def test_a_chart_is_drawn(run):
         (["fake_system", "--device", "cpu"], "--device is decided by the benchmark; use --levels"),
         (["fake_system", "--max-steps", "9"], "--max-steps is decided by the benchmark; use --steps"),
         (["fake_system", "--json", "no/such/b.json"], "there is no folder"),
+        (["fake_system", "--json", "taken"], "taken is a folder; name a file"),
         (["fake_system", "--chart", "b.jpeg"], "the name must end in .png, .svg or .pdf"),
     ],
 )
-def test_mistakes_are_one_line_before_anything_runs(run, words, message):
+def test_mistakes_are_one_line_before_anything_runs(run, tmp_path, words, message):
+    (tmp_path / "taken").mkdir()
     code, lines, error = run(*words)
     assert code == 2 and lines == []
     assert error.count("\n") == 1 and message in error
 
 
-def test_a_file_that_cannot_be_written_is_one_line(run, tmp_path):
-    (tmp_path / "taken").mkdir()
-    code, _, error = run("fake_system", "--levels", "cpu", *SHORT, "--json", "taken")
+def test_a_file_that_cannot_be_written_is_one_line(run, monkeypatch):
+    def fail(path, value):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(benchmark, "replace_json", fail)
+    code, _, error = run("fake_system", "--levels", "cpu", *SHORT, "--json", "b.json")
     assert code == 1
     assert error.startswith("error: cannot write ") and error.count("\n") == 1
 

@@ -30,6 +30,9 @@ BEAT = {"pid": None, "status": "running", "step": 1240, "total_steps": 23_400, "
 BEAT |= {"precision": "bf16", "loss": 0.8312, "samples_per_s": 812.4, "eta_s": 6733.0, "memory_mb": 2130.5}
 
 
+HUGE = (1e308, -1e308)
+
+
 @pytest.fixture
 def dead_pid():
     """Return the number of a process that has ended and been waited for."""
@@ -221,6 +224,47 @@ def test_values_of_another_version(make_run, watch):
     assert code == 1
     assert lines[1] == "silent"
     assert lines[2].startswith("!         no sign of life yet; a process holds the run")
+
+
+@pytest.mark.parametrize(
+    "beat",
+    [
+        {"status": []},
+        {"status": {"a": 1}},
+        {"status": "\ud800"},
+        {"step": 10**400},
+        {"total_steps": 10**400},
+        {"step": True, "total_steps": 10**18},
+        {"pid": 10**400},
+        {"device": "\ud800\x1b[2J"},
+        *[{name: value} for name in ("loss", "eta_s", "samples_per_s", "memory_mb") for value in HUGE],
+        {"updated_at": "9999-12-31T23:59:59+00:00"},
+        {"updated_at": "0001-01-01T00:00:00+00:00"},
+        {"error": "\x1b[2J" * 10, "status": "failed"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("alive", [True, False])
+def test_strange_values_are_shown_or_left_out(make_run, watch, beat, alive):
+    folder = make_run(alive=alive, **beat)
+    for words in ((folder, "--once"), (folder, "--json"), (folder, folder, folder, "--once")):
+        code, lines, err = watch(*words)
+        assert code in (0, 1) and err == ""
+        assert all(line.isprintable() for line in lines)
+
+
+@pytest.mark.parametrize("losses", [(1e308, -1e308), (1e-320, 1e308), (-1e308, 0.0, 1e308), (5e-324, 1e-323)])
+def test_a_curve_of_any_losses(make_run, watch, losses):
+    code, lines, err = watch(make_run(losses=losses, alive=True), "--once")
+    assert (code, err) == (0, "")
+    assert f"{max(losses):.4g}" in "".join(lines)
+
+
+@pytest.mark.parametrize("name", ["COLUMNS", "LINES"])
+def test_an_impossible_size_does_not_keep_it_busy(make_run, watch, monkeypatch, name):
+    folder = make_run(alive=True)
+    monkeypatch.setenv(name, "9" * 7)
+    assert max(map(len, watch(folder, "--once")[1])) <= 1000
 
 
 def test_without_metrics_and_heartbeat(make_run, watch):

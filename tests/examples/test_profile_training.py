@@ -60,7 +60,8 @@ def test_waits_are_named_by_their_line(capsys, one_thread):
         ((), "name a training system first (cifar_optimizers"),
         (("resnet",), "not 'resnet'"),
         (("cifar_optimizers", "--wdth", "3"), "unknown option '--wdth'"),
-        (("cifar_optimizers", *SMALL, "--out", "file"), "cannot write file/profile_cifar_optimizers.json"),
+        (("cifar_optimizers", *SMALL, "--out", "file"), "--out file is a file; name a folder"),
+        (("cifar_optimizers", *SMALL, "--out", "file/x"), "cannot make the folder file/x: Not a directory"),
     ],
 )
 def test_wrong_usage_is_one_line(profiled, tmp_path, words, message):

@@ -61,3 +61,11 @@ def test_json_is_standard_json(tmp_path):
     with pytest.raises(ValueError, match="not JSON compliant"):
         replace_json(path, {"loss": float("nan")})
     assert json.loads(path.read_text())["status"] == "running"
+
+
+def test_json_keeps_names_that_are_not_utf8(tmp_path):
+    name = os.fsdecode(b"run-\xff-\xe4\xb8\xad")
+    replace_json(tmp_path / "config.json", {"out": name})
+    text = (tmp_path / "config.json").read_bytes().decode("utf-8")
+    assert "\\udcff" in text and "中" in text
+    assert json.loads(text) == {"out": name}

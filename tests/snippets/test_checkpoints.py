@@ -136,6 +136,35 @@ def test_files_that_are_no_checkpoints(tmp_path):
         load_checkpoint(tmp_path / "pickle.pt")
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        *[{"format": value} for value in ("1", None, torch.ones(1), 1.0, [])],
+        *[{"step": value} for value in ("1", None, -1, 10**30, torch.ones(1), 1.0)],
+        *[{"model": value} for value in (None, [], {"weight": 1}, {1: torch.ones(1)})],
+        {"model": {"weight": torch.ones(1).to_sparse()}},
+        *[{name: 7} for name in ("config", "optimizers")],
+    ],
+    ids=str,
+)
+def test_parts_of_another_kind_are_no_checkpoint(tmp_path, part):
+    whole = {"format": 1, "model": {}, "optimizers": [], "step": 0, "config": {}}
+    torch.save(whole | part, tmp_path / "x.pt")
+    with pytest.raises(UsageError, match="not a checkpoint of a run in this project"):
+        load_checkpoint(tmp_path / "x.pt")
+
+
+def test_settings_of_another_kind_are_refused_and_nothing_changes():
+    state = make_state()
+    before = flatten([state.model.state_dict(), state.optimizers[0].state_dict()])
+    for name, value in (("lr", "x"), ("lr", None), ("lr", 10**400), ("amsgrad", True), ("betas", [0.9])):
+        captured = make_state(seed=1).capture()
+        captured["optimizers"][0]["param_groups"][0][name] = value
+        with pytest.raises(UsageError, match="none that training could have made"):
+            state.restore(captured)
+    assert flatten([state.model.state_dict(), state.optimizers[0].state_dict()]) == before
+
+
 def test_truncated_checkpoints_are_noticed(tmp_path):
     """Cut off anywhere: in the tensors, in the list of parts, before the last byte."""
     path = tmp_path / "last.pt"

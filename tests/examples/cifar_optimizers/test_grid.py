@@ -112,6 +112,7 @@ def test_a_failed_run_is_noted_and_the_others_go_on(call, begun, tmp_path):
     [
         (("--optimizers", "sgd,sdg"), "--optimizers: 'sdg' is none of sgd, adam, adamw, radam, lion, muon"),
         (("--seeds", "1,x"), "--seeds: 'x' is no whole number"),
+        (("--seeds", "9" * 5000), "--seeds: '9999"),
         (("--seeds", "-1"), "--seeds: '-1' is no whole number"),
         (("--seed", "1"), "--seed is no option of a grid"),
         (("--wdth", "3"), "unknown option '--wdth'"),

@@ -131,6 +131,7 @@ def test_zero_volume_quotes_and_the_rounding_of_adjusted_prices_are_fine(write):
     [
         (",12,9,11,100", ["open is nan, not a finite number; write numbers like 1234.5"]),
         ("10,12,9,NaN,100", ["close is nan, not a finite number"]),
+        ("10,12,9,11,1e308", ["volume is 1e+308, not a finite number", "at most 1e+100"]),
         ("10,inf,9,11,100", ["high is inf, not a finite number"]),
         ("10,12,9,eleven,100", ["close is eleven, not a finite number"]),
         ('"1,010.00",12,9,11,100', ["open is 1,010.00, not a finite number"]),

@@ -237,6 +237,23 @@ def test_options_of_another_version_are_refused(copy, call, change):
     assert f"made by another version of this program: only one of them has --{min(change)}" in err
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("stride", 0), ("horizon", "x"), ("horizon", -1), ("val_split", 7), ("bars", [1]), ("rows", None)],
+)
+def test_options_that_nobody_could_type_are_refused(copy, call, name, value):
+    options = load_checkpoint(copy / "checkpoints" / "best.pt")["config"]["options"] | {name: value}
+    change_config(copy, options=options)
+    code, _, err = call(copy)
+    assert (code, err.count("\n")) == (2, 1)
+    assert f"best.pt was changed: --{name.replace('_', '-')}" in err
+
+
+def test_facts_that_were_changed_are_not_repeated(copy, call):
+    code, out, _ = call(change_config(copy, parameters="x"))
+    assert (code, "36,130 parameters" in out) == (0, True)
+
+
 def test_gaps_can_be_allowed(run_folder, call, tmp_path):
     table = generate_market(3_000, seed=9).bars.table
     table.drop(table.index[1000:1100]).to_csv(tmp_path / "GAPS.csv")

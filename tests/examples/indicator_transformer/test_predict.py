@@ -229,6 +229,12 @@ def altered(checkpoint, path, change):
         (lambda config: config["indicators"].pop(), ["the checkpoint is of a network of another size"]),
         (lambda config: config.pop("interval"), ["no 'interval'"]),
         (lambda config: config["options"].update(size="huge"), ["no 'huge'"]),
+        *[
+            (lambda config, name=name, value=value: config.update({name: value}), [])
+            for name in ("options", "indicators", "context", "interval")
+            for value in (None, 7, [None], {"a": 1}, "soon", "NaT", torch.ones(2))
+        ],
+        (lambda config: config["options"].update(size=[]), ["does not say on what it was trained"]),
     ],
 )
 def test_checkpoints_of_something_else(checkpoint, bars_file, tmp_path, refused, change, parts):

@@ -24,6 +24,7 @@ def test_good_values(parser):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        ("--epochs=--", "--epochs: expected one argument"),
         ("--epoch 3", "unknown option '--epoch'; options: --help --epochs --lr --noise --optimizer"),
         ("--lr 1 stray", "unknown option 'stray'"),
         ("--epochs 0", "--epochs: must be a whole number from 1 to 100, not '0'"),

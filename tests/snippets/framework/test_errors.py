@@ -1,5 +1,6 @@
 """One-line errors and exit codes."""
 
+import errno
 import subprocess
 import sys
 from pathlib import Path
@@ -61,6 +62,13 @@ def test_a_full_disk_is_one_line(tmp_path):
             check=False,
         )
     assert (done.returncode, done.stderr) == (1, "error: cannot write the output: No space left on device\n")
+
+
+def test_output_that_may_not_grow_is_one_line(capsys, monkeypatch):
+    """Also a quota, and a disk that fails. The rest of the output is let go: its file takes no more."""
+    monkeypatch.setattr("snippets.framework.errors.discard_output", lambda: None)
+    assert exit_with_one_line(raising(OSError(errno.EFBIG, "File too large"))) == 1
+    assert capsys.readouterr().err == "error: cannot write the output: File too large\n"
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError(), OSError("no file is to blame")])

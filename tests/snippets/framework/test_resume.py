@@ -94,6 +94,14 @@ def test_a_path_names_a_run_or_a_checkpoint_in_it():
         choose_run(SYSTEM, None, str(folder), equal)
 
 
+def test_a_configuration_that_cannot_be_read_is_not_called_damaged():
+    config = make_run("a") / "config.json"
+    config.unlink()
+    config.mkdir()  # even root cannot read a folder as a file
+    with pytest.raises(UsageError, match=r"^cannot read .*config\.json: Is a directory$"):
+        choose_run(SYSTEM, None, str(config.parent), equal)
+
+
 def test_a_run_of_another_system_is_refused():
     folder = make_run("a")
     config = {"options": {"lr": 0.1}, "system": "two_tower"}

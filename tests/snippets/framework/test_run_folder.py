@@ -90,6 +90,12 @@ def test_leftovers_of_a_killed_process_are_removed(tmp_path):
     assert not any(path.exists() for path in leftovers)
 
 
+def test_a_folder_with_the_name_of_a_leftover_is_in_nobodys_way(tmp_path):
+    (tmp_path / ".x.tmp").mkdir()
+    RunFolder(tmp_path).log_file.close()
+    assert (tmp_path / ".x.tmp").is_dir()
+
+
 def test_lines_reach_the_terminal_and_the_log(tmp_path, capsys):
     with RunFolder(tmp_path) as run:
         run.say("epoch 1")
@@ -135,6 +141,12 @@ def test_a_full_disk_is_one_line_that_says_how_to_go_on(tmp_path):
         run.beat("running")
         raise OSError(errno.ENOSPC, "No space left on device")
     assert read_json(tmp_path / "heartbeat.json")["status"] == "failed"
+
+
+def test_too_many_open_files_are_not_taken_for_a_full_disk(tmp_path):
+    message = rf"^too many files are open in this process; .*ulimit -n.* continue with --resume {tmp_path}$"
+    with pytest.raises(RunError, match=message), RunFolder(tmp_path):
+        raise OSError(errno.EMFILE, "Too many open files")
 
 
 @pytest.mark.program
