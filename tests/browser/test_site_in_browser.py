@@ -191,7 +191,10 @@ def test_search_finds_words_and_api_names(page, site_url, language, words):
         ("", "An attempt has been made to start a new process before the", "guides/data-loading/"),
         ("", "accuracy worse on mps than cpu", "guides/numerics/"),
         ("", "GradScaler mps", "guides/precision/"),
+        ("", "OMP: Error #15: Initializing libomp.dylib, but found", "guides/openmp/"),
         ("zh/", "mps 结果和 cpu 不一样", "guides/numerics/"),
+        ("zh/", "Abort trap: 6", "guides/openmp/"),
+        ("zh/", "KMP_DUPLICATE_LIB_OK", "guides/openmp/"),
         ("zh/", "DataLoader 卡住 num_workers", "guides/data-loading/"),
     ],
 )
