@@ -17,11 +17,11 @@ python /content/mps-handbook/examples/check_setup.py
 # --8<-- [end:install]
 
 # --8<-- [start:train]
-cd /content/drive/MyDrive || exit  # Drive is not mounted
+cd /content/drive/MyDrive || exit  # ends here without the Drive
 mkdir -p runs
 cp -R runs /content/mps-handbook
 cd /content/mps-handbook
-while sleep 300; do cp -R runs /content/drive/MyDrive; done > copies.log 2>&1 &
+while sleep 900; do cp -R runs /content/drive/MyDrive; done > copies.log 2>&1 &
 trap 'kill $!; cp -R runs /content/drive/MyDrive' EXIT
 python examples/cifar_optimizers/train.py --data cifar10 --download --out runs/colab --resume auto
 # --8<-- [end:train]

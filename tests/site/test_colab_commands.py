@@ -16,7 +16,7 @@ from tools.working_copy import environment, working_copy
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 240  # seconds, for a machine with much else to do
-STAND_INS = {"--data cifar10 --download": "--width 4 --epochs 6", "sleep 300": "sleep 0.1"}
+STAND_INS = {"--data cifar10 --download": "--width 4 --epochs 6", "sleep 900": "sleep 0.1"}
 
 pytestmark = pytest.mark.program
 
@@ -32,6 +32,7 @@ class Session:
     def start(self, section, **variables):
         """Start the lines of a section as one cell; return the process, which leads a process group."""
         text = with_address(all_sections(ROOT)[0][f"snippets/shell/colab.sh:{section}"].text, "$ADDRESS")
+        assert section != "train" or all(shown in text for shown in STAND_INS)
         for shown, here in (STAND_INS | {"/content": str(self.content)}).items():
             text = text.replace(shown, here)
         return subprocess.Popen(
