@@ -5,6 +5,8 @@
 #   examples  PyTorch and what the training examples need
 #   dev       both, and what tests and linters need
 #
+# TORCH_INDEX_URL names an index that torch and torchvision come from, such as the one of builds without CUDA.
+#
 # The stamp .venv/.<name> is a copy of the files that were installed from, written only after everything succeeded: an
 # interrupted installation is repeated, and switching branches installs again exactly when the pins differ.
 # Plain sh, so that it runs in macOS' bash 3.2 as well as in dash.
@@ -77,6 +79,11 @@ install() {
         *) say "installing PyTorch and the other packages (once; on Linux x86-64 PyTorch takes about 5 GB)"; quiet= ;;
     esac
     "$PY" -m pip install -qq --disable-pip-version-check -r requirements/pip.txt
+    # From an index of PyTorch's builds nothing but PyTorch may come. What is then there meets its pin.
+    if [ -n "${TORCH_INDEX_URL:-}" ] && [ "$name" != site ]; then
+        sed -n '/^torch/p' requirements/examples.txt > "$VENV/torch.txt"
+        "$PY" -m pip install --disable-pip-version-check --no-deps --index-url "$TORCH_INDEX_URL" -r "$VENV/torch.txt"
+    fi
     set -- --disable-pip-version-check $quiet
     for pin in $files; do set -- "$@" -r "requirements/$pin.txt"; done
     "$PY" -m pip install "$@"

@@ -49,7 +49,7 @@ fi
 say "making .venv-sim: PyTorch without CUDA, for the simulated MPS device (about 700 MB, once)"
 rm -rf "$VENV"
 .venv/bin/python -m venv "$VENV"
-install_pytorch 2>/dev/null || install_pytorch --extra-index-url "$CPU_INDEX"
+install_pytorch 2>/dev/null || install_pytorch --index-url "$CPU_INDEX"
 # The packages of .venv come after those of .venv-sim, so that its own PyTorch wins.
 shared=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 register_device
