@@ -5,13 +5,19 @@ its own because every program of the environment runs it: without the variable i
 """
 
 import os
+import sys
 
 
 def enable_if_asked() -> None:
-    """Enable the device where SIMULATED_MPS is 1, or a release such as 2.12."""
+    """Enable the device where SIMULATED_MPS is 1, or a release such as 2.12; end the process if it fails."""
     asked = os.environ.get("SIMULATED_MPS", "0")
     if asked in ("", "0"):
         return
     from simulated_mps.device import enable
+    from simulated_mps.errors import SimulationError
 
-    enable(None if asked == "1" else asked)
+    try:
+        enable(None if asked == "1" else asked)
+    except SimulationError as error:  # PyTorch would show two tracebacks, and advise something else
+        print(f"error: SIMULATED_MPS={asked}: {error}", file=sys.stderr)
+        sys.exit(2)

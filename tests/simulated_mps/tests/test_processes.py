@@ -89,6 +89,14 @@ def test_the_variable_gives_any_command_the_device(python):
         )
 
 
+def test_a_variable_that_cannot_be_followed_gets_one_line(python):
+    done = python("import torch", "program.py", SIMULATED_MPS="1.7")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: SIMULATED_MPS=1.7: ")
+    assert "there are tables for 2.9" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_the_variable_and_children_keep_the_release(python):
     ask = "import simulated_mps; print(simulated_mps.report().release)"
     by_variable = python(ask, "program.py", SIMULATED_MPS="2.12")
