@@ -10,6 +10,7 @@ import json
 import platform
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,7 +27,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Answer the two questions that the tests ask about the Mac."""
+    """Answer the two questions that the tests ask about the Mac, and hide a package that may not fit."""
+    sys.modules["torchvision"] = None  # the tests do without it, but not with a build for another PyTorch
     platform.mac_ver = lambda *_: (MACOS, ("", "", ""), "arm64")
     ask = subprocess.check_output
 

@@ -3,11 +3,11 @@
     python -m tools.measuring.simulated_mps FOLDER --source "repository, branch, commit"
     python -m tools.measuring.simulated_mps --speed
 
-It runs in an environment that can hold the device (.venv-sim). FOLDER holds test_mps.py of a PyTorch release,
-which is not part of this repository. Tests that need Metal are counted apart, and so are those that are known
-to fail on the real device, by the lists of the installed PyTorch (torch.testing._internal.common_mps). A test
-that crashes counts as failed, and the run goes on behind it. The results are written to
-docs/data/results/simulated_mps.yaml.
+It runs in an environment that can hold the device (.venv-sim), with the package expecttest. FOLDER holds
+test_mps.py of a PyTorch release, which is not part of this repository. Tests that need Metal are counted
+apart, and so are those that are known to fail on the real device, by the lists of the installed PyTorch
+(torch.testing._internal.common_mps). A test that crashes counts as failed, and the run goes on behind it. The
+results are written to docs/data/results/simulated_mps.yaml.
 """
 
 from __future__ import annotations
