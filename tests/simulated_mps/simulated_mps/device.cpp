@@ -16,6 +16,7 @@
 
 #include "memory.h"
 #include "record.h"
+#include "rules.h"
 #include "runtime.h"
 
 namespace simulated_mps {
@@ -32,7 +33,7 @@ using torch::jit::Stack;
 
 class Call {
  public:
-  explicit Call(const c10::OperatorHandle& op) : op_(op) {}
+  Call(const c10::OperatorHandle& op, const Operator& known) : op_(op), known_(known) {}
 
   void run(Stack* stack) {
     const auto& arguments = op_.schema().arguments();
@@ -41,9 +42,7 @@ class Call {
       auto& value = (*stack)[first + i];
       value = value.isNone() && arguments[i].name() == "generator" ? cpu_generator(default_generator()) : to_cpu(value);
     }
-    TORCH_CHECK(
-        !mixed_,
-        "Expected all tensors to be on the same device, but found at least two devices, mps:0 and cpu!");
+    TORCH_CHECK(!mixed_, known_.mixed_text);
     op_.redispatchBoxed(DispatchKeySet(DispatchKey::CPU), stack);
     aliases_.follow();
     for (auto i = stack->size() - op_.schema().returns().size(); i < stack->size(); ++i)
@@ -97,13 +96,22 @@ class Call {
   }
 
   const c10::OperatorHandle& op_;
+  const Operator& known_;
   Aliases aliases_;
   bool mixed_ = false;
 };
 
 void any_operator(const c10::OperatorHandle& op, Stack* stack) {
-  admit(record().find(op));
-  Call(op).run(stack);
+  auto& known = record().find(op);
+  admit(known);
+  if (known.verdict == Operator::Verdict::has_kernel) obey(known, Arguments(op, *stack));
+  Call(op, known).run(stack);
+}
+
+// Operators that are composed of others here, but have a kernel with rules of its own on the real device.
+void composed_with_rules(const c10::OperatorHandle& op, Stack* stack) {
+  obey(record().find(op), Arguments(op, *stack));
+  op.redispatchBoxed(DispatchKeySet(DispatchKey::CPU), stack);
 }
 
 // ---- New tensors, views, copies --------------------------------------------------------------------------------------
@@ -124,12 +132,14 @@ c10::ScalarType accepted(std::optional<c10::ScalarType> dtype) {
 Tensor empty(
     IntArrayRef size, std::optional<c10::ScalarType> dtype, std::optional<c10::Layout>, std::optional<c10::Device>,
     std::optional<bool>, std::optional<c10::MemoryFormat> format) {
+  check_dimensions(size);
   return at::detail::empty_generic(size, &allocator(), DispatchKeySet(DispatchKey::MPS), accepted(dtype), format);
 }
 
 Tensor empty_strided(
     IntArrayRef size, IntArrayRef stride, std::optional<c10::ScalarType> dtype, std::optional<c10::Layout>,
     std::optional<c10::Device>, std::optional<bool>) {
+  check_dimensions(size);
   return at::detail::empty_strided_generic(
       size, stride, &allocator(), DispatchKeySet(DispatchKey::MPS), accepted(dtype));
 }
@@ -143,8 +153,23 @@ Tensor zero_tensor(
   return at::detail::empty_generic(size, &nothing, keys, accepted(dtype), std::nullopt);
 }
 
+// The device keeps 8-bit floats, but has no kernel that converts them. Texts of getMPSDataType and, since 2.13, of
+// scalarToMetalTypeString in aten/src/ATen/native/mps/OperationUtils.mm.
+void check_conversion(const Tensor& self, const Tensor& source) {
+  if (!source.is_mps() || self.scalar_type() == source.scalar_type()) return;
+  const bool from = c10::isFloat8Type(source.scalar_type());
+  if (!from && !(self.is_mps() && c10::isFloat8Type(self.scalar_type()))) return;
+  const auto type = from ? source.scalar_type() : self.scalar_type();
+  record().note("refused " + std::string(c10::toString(type)));
+  TORCH_CHECK_TYPE(
+      record().release > 12, "Trying to convert ", type,
+      " to the MPS backend but it does not have support for that dtype.");
+  TORCH_CHECK(false, "Undefined type ", type);
+}
+
 Tensor& copy_(Tensor& self, const Tensor& source, bool) {
   if (source._is_zerotensor()) return self.zero_();
+  check_conversion(self, source);
   if (self.is_mps() != source.is_mps()) record().note(self.is_mps() ? "cpu to mps" : "mps to cpu");
   Aliases aliases;
   const auto on_cpu = [&](const Tensor& tensor) { return tensor.is_mps() ? aliases.to_cpu(tensor) : tensor; };
@@ -194,6 +219,15 @@ Tensor& set_empty(Tensor& self) {
 
 // ---- Operators for which PyTorch chooses by device ---------------------------------------------------------------------
 
+// Text and condition of aten/src/ATen/native/mps/operations/Convolution.mm, 2.9 to 2.15.
+void check_convolution(const Tensor& input, bool transposed) {
+  const auto type = input.scalar_type();
+  TORCH_CHECK(
+      !transposed || input.dim() != 5 || (type != c10::kHalf && type != c10::kBFloat16),
+      "ConvTranspose 3D with BF16 or FP16 types is not supported on MPS");
+  TORCH_CHECK(c10::isFloatingType(type), "Convolution is supported only for Floating types");
+}
+
 // As aten/src/ATen/native/Convolution.cpp does for MPS.
 void check_same_type(const Tensor& input, const Tensor& parameter, const char* name) {
   TORCH_CHECK(
@@ -213,6 +247,7 @@ Tensor convolution(
     check_same_type(input, *bias, "bias");
     cpu_bias = aliases.to_cpu(*bias);
   }
+  check_convolution(input, transposed);
   return aliases.to_mps(at::convolution(
       aliases.to_cpu(input), aliases.to_cpu(weight), cpu_bias, stride, padding, dilation, transposed, output_padding,
       groups));
@@ -239,11 +274,33 @@ Tensor slow_convolution(
       "')  must be on the same device");
 }
 
+// As aten/src/ATen/native/transformers/attention.cpp does on every device before it chooses a kernel.
+void check_attention(const Tensor& query, const Tensor& key, const Tensor& value, const std::optional<Tensor>& mask) {
+  TORCH_CHECK(
+      query.dtype() == key.dtype() && query.dtype() == value.dtype(),
+      "Expected query, key, and value to have the same dtype, but got query.dtype: ", query.dtype(), " key.dtype: ",
+      key.dtype(), " and value.dtype: ", value.dtype(), " instead.");
+  TORCH_CHECK(
+      query.device() == key.device() && query.device() == value.device(),
+      "Expected query, key, and value to have the same device type, but got query.device: ", query.device(),
+      " key.device: ", key.device(), " and value.device: ", value.device(), " instead.");
+  TORCH_CHECK(
+      query.dim() >= 2 && key.dim() >= 2 && value.dim() >= 2,
+      "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: ", query.dim(),
+      " key.dim: ", key.dim(), " and value.dim: ", value.dim(), " instead.");
+  if (!mask.has_value()) return;
+  TORCH_CHECK(
+      mask->dtype() == at::kBool || mask->dtype() == at::kFloat || mask->dtype() == query.dtype(),
+      "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: ",
+      mask->dtype(), " and  query.dtype: ", query.dtype(), " instead.");
+}
+
 // The table of attention kernels has no place for MPS in this build. The real device, too, takes the composite form
 // whenever a gradient or dropout is needed.
 Tensor attention(
     const Tensor& query, const Tensor& key, const Tensor& value, const std::optional<Tensor>& mask, double dropout,
     bool causal, std::optional<double> scale, bool grouped) {
+  check_attention(query, key, value, mask);
   const bool trains = at::GradMode::is_enabled() && (query.requires_grad() || key.requires_grad() || value.requires_grad());
   record().note(trains ? "attention with gradients" : "attention without gradients");
   std::optional<Tensor> bias = mask;
@@ -289,10 +346,16 @@ TORCH_LIBRARY_IMPL(aten, MPS, m) {
   m.impl("convolution_backward_overrideable", convolution_backward);
   m.impl("_slow_conv2d_forward", slow_convolution);
   m.impl("scaled_dot_product_attention", attention);
+  for (const auto* name : {"linear", "lstm.input"})
+    m.impl(name, torch::CppFunction::makeFromBoxedFunction<&composed_with_rules>());
+  for (const auto* name : {"addr", "addr.out"})  // composed of others, were it not for this
+    m.impl(name, torch::CppFunction::makeFromBoxedFunction<&any_operator>());
 }
 
 TORCH_LIBRARY_IMPL(aten, AutogradMPS, m) {
   m.impl("scaled_dot_product_attention", attention);
+  for (const auto* name : {"linear", "lstm.input"})
+    m.impl(name, torch::CppFunction::makeFromBoxedFunction<&composed_with_rules>());
 }
 
 C10_REGISTER_GUARD_IMPL(MPS, Guard)
@@ -313,14 +376,15 @@ C10_REGISTER_TYPED_CLASS(MPSHooksRegistry, "MPSHooks", simulated_mps::Hooks)
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   using namespace simulated_mps;
   m.def("set_rules", [](const std::vector<std::string>& kernels, const std::vector<std::string>& always_on_cpu,
-                        bool fallback, const std::string& commit) {
+                        bool fallback, const std::string& commit, int release) {
     auto& rules = record();
     const std::lock_guard<std::mutex> lock(rules.mutex);
     rules.kernels = {kernels.begin(), kernels.end()};
     rules.always_on_cpu = {always_on_cpu.begin(), always_on_cpu.end()};
     rules.fallback = fallback;
     rules.commit = commit;
-    for (auto& [name, op] : rules.operators) op->verdict = rules.judge(name);
+    rules.release = release;
+    for (auto& [name, op] : rules.operators) op->choose(rules.judge(name), release);
   });
   m.def("verdict", [](const std::string& name) { return static_cast<int>(record().judge(name)); });
   m.def("send_to_cpu", &send_to_cpu);
@@ -328,7 +392,8 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
     auto& rules = record();
     const std::lock_guard<std::mutex> lock(rules.mutex);
     std::map<std::string, std::pair<int, int64_t>> result;
-    for (const auto& [name, op] : rules.operators) result[name] = {static_cast<int>(op->verdict), op->calls.load()};
+    for (const auto& [name, op] : rules.operators)
+      if (op->calls > 0) result[name] = {static_cast<int>(op->verdict), op->calls.load()};
     return result;
   });
   m.def("events", [] {

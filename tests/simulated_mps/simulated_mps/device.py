@@ -46,6 +46,7 @@ def enable(as_torch: str | None = None) -> None:
         sorted(f"aten::{name}" for name in always_on_cpu(release)),
         fallback_is_on(),
         commit,
+        int(release.split(".")[1]),
     )
     for name in sorted(always_on_cpu(release) & COMPOSED):
         loaded.send_to_cpu(name)
@@ -81,14 +82,16 @@ def complete_python(device: ModuleType) -> None:
         "_mps_get_default_generator": device.default_generator,
         "_mps_get_name": lambda: "simulated",
         "_mps_get_core_count": lambda: 0,
+        "_mps_isCaptureEnabled": lambda: False,
+        "_mps_isCapturing": lambda: False,
     }
     for name, function in functions.items():
         setattr(torch._C, name, function)
     torch._C._has_mps = True
     torch.storage._StorageBase.mps = storage_to_mps
-    platform.processor = lambda: (
-        "arm"
-    )  # what Lightning asks beside PyTorch; else it would take the CPU, silently
+    torch.UntypedStorage.clone = clone_storage
+    torch._refs.linalg.mps_lib._destroy()  # of 2.10 to 2.13; the tables decide, as for all others
+    platform.processor = lambda: "arm"  # Lightning asks this beside PyTorch; else it takes the CPU, silently
     for asked_before in (torch.backends.mps.is_available, torch.backends.mps.is_macos_or_newer):
         asked_before.cache_clear()
 
@@ -97,3 +100,9 @@ def storage_to_mps(storage: torch.UntypedStorage) -> torch.UntypedStorage:
     """Return a copy of `storage` on the device; loading a checkpoint asks for it."""
     content = torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
     return content.to("mps").untyped_storage()
+
+
+def clone_storage(storage: torch.UntypedStorage) -> torch.UntypedStorage:
+    """Return a copy of `storage` on its own device."""
+    content = torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
+    return content.clone().untyped_storage()

@@ -15,6 +15,7 @@ TABLE = Path(__file__).with_name("kernels.json")  # written by make_kernels.py f
 # what their functions TORCH_LIBRARY_IMPL_init_aten_MPS_* register are the kernels of TABLE, these, and
 # _slow_conv2d_forward, which only refuses an input on the CPU with a weight on MPS.
 ALWAYS_ON_CPU = {"embedding_renorm_"}
+REGISTERED_IN_PYTHON = {"linalg_lu_solve.out"}  # by the installed release, in torch/_refs/linalg
 UP_TO_2_13 = {"linalg_svd", "linalg_svd.U"}  # from 2.14 on _linalg_svd has a kernel
 
 
@@ -55,4 +56,4 @@ def installed_kernels() -> set[str]:
         raise SimulationError(
             "this PyTorch has no torchgen/packaged/ATen/native/native_functions.yaml; use pip's"
         )
-    return {name for name, mark in read_marks(path).items() if mark != "-"}
+    return {name for name, mark in read_marks(path).items() if mark != "-"} | REGISTERED_IN_PYTHON

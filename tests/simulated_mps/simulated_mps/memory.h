@@ -17,6 +17,11 @@ namespace simulated_mps {
 using StoragePtr = c10::intrusive_ptr<c10::StorageImpl>;
 const c10::Device kDevice(c10::kMPS, 0);
 
+// Text of aten/src/ATen/mps/EmptyTensor.cpp, for new tensors; a view may have more dimensions.
+inline void check_dimensions(c10::IntArrayRef size) {
+  TORCH_CHECK(size.size() <= 16, "MPS supports tensors with dimensions <= 16, but got ", size.size(), ".");
+}
+
 struct Block {
   void* own;  // memory that we allocated, or null
   StoragePtr adopted;  // otherwise the storage of the CPU kernel that did
@@ -142,6 +147,7 @@ class Aliases {
     auto alias = storage_of(tensor);
     for (const auto& pair : storages_)
       if (pair.alias == alias) return pair.original;
+    check_dimensions(tensor.sizes());
     auto original = c10::make_intrusive<c10::StorageImpl>(
         c10::StorageImpl::use_byte_size_t(), alias->nbytes(), adopt(alias), &allocator(), true);
     storages_.push_back(StoragePair{original, alias});

@@ -14,21 +14,36 @@
 
 namespace simulated_mps {
 
+struct Rule;
+std::vector<const Rule*> rules_of(const std::string& op, int release);
+const char* mixed_text_of(const std::string& op, int release);
+
 // How often an operator reached the device, and what became of it there.
 struct Operator {
   enum class Verdict { has_kernel, falls_back, missing };
 
   std::string name;
   Verdict verdict;
+  std::vector<const Rule*> rules;  // of the chosen release
+  const char* mixed_text;  // what a tensor on the CPU gets to hear
   std::atomic<int64_t> calls{0};
 
-  Operator(std::string name, Verdict verdict) : name(std::move(name)), verdict(verdict) {}
+  Operator(std::string name, Verdict verdict, int release)
+      : name(std::move(name)), verdict(verdict), rules(rules_of(this->name, release)),
+        mixed_text(mixed_text_of(this->name, release)) {}
+
+  void choose(Verdict of_release, int release) {
+    verdict = of_release;
+    rules = rules_of(name, release);
+    mixed_text = mixed_text_of(name, release);
+  }
 };
 
 struct Record {
   std::mutex mutex;
   std::unordered_set<std::string> kernels;  // operators with a kernel in the chosen release
   std::unordered_set<std::string> always_on_cpu;  // hard-wired to the CPU there, whatever the variable says
+  int release = 0;  // by its second number: 13 is 2.13
   bool fallback = false;  // PYTORCH_ENABLE_MPS_FALLBACK
   std::string commit;  // of the real device's error text
   std::unordered_map<std::string, std::unique_ptr<Operator>> operators;
@@ -46,7 +61,7 @@ struct Record {
   Operator& find(const std::string& name) {
     const std::lock_guard<std::mutex> lock(mutex);
     auto& found = operators[name];
-    if (found == nullptr) found = std::make_unique<Operator>(name, judge(name));
+    if (found == nullptr) found = std::make_unique<Operator>(name, judge(name), release);
     return *found;
   }
 

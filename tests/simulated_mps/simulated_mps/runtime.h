@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "memory.h"
+#include "pinned.h"
 
 namespace simulated_mps {
 
@@ -114,6 +115,8 @@ struct Hooks final : at::MPSHooksInterface {
   c10::DeviceIndex exchangeDevice(c10::DeviceIndex) const override { return 0; }
   c10::DeviceIndex maybeExchangeDevice(c10::DeviceIndex) const override { return 0; }
   c10::Allocator* getMPSDeviceAllocator() const override { return &allocator(); }
+  c10::Allocator* getPinnedMemoryAllocator() const override { return &pinned_allocator(); }
+  bool isPinnedPtr(const void* data) const override { return pinned_allocator().is_ours(data); }
   void deviceSynchronize() const override {}
   void emptyCache() const override {}
   size_t getCurrentAllocatedMemory() const override { return record().allocated; }
