@@ -14,7 +14,7 @@ from snippets.checkpoints import TrainingState, alike, load_checkpoint, load_new
 from snippets.framework.device_failures import explained_failures
 from snippets.framework.errors import UsageError
 from snippets.framework.provenance import provenance
-from snippets.framework.resume import RunChoice, choose_run
+from snippets.framework.resume import RunChoice, check_same_options, choose_run
 from snippets.framework.run_folder import RunFolder, new_folder
 from snippets.framework.run_report import Report
 from snippets.framework.training_options import (
@@ -22,6 +22,7 @@ from snippets.framework.training_options import (
     check_saved,
     options_to_continue,
     same_run,
+    saved_options,
     with_precision,
 )
 from snippets.memory import is_out_of_memory
@@ -114,6 +115,7 @@ def go_on(program: Program, choice: RunChoice, options: TrainingOptions, run: Ru
         run.set_aside_what_has_no_checkpoint()
     else:
         restore(task.state, checkpoint)
+        check_same_options(saved_options(checkpoint["config"]), options.decisive(), choice.folder)
     if note:
         run.say(note)
     run.forget_metrics_after(task.state.step)
@@ -126,6 +128,8 @@ def restore(state: TrainingState, checkpoint: dict[str, Any]) -> None:
         own, saved = new_progress(), checkpoint["progress"]
         if not alike(own, saved) or own.keys() - saved.keys() or saved["steps"] < 0:
             raise ValueError("its progress is none")
+        if not isinstance(checkpoint["config"]["options"], dict):
+            raise ValueError("its options are none")
         state.restore(checkpoint)
     except Exception as error:  # PyTorch takes the state apart; a strange one can raise anything
         if isinstance(error, UsageError) or is_out_of_memory(error):

@@ -430,7 +430,33 @@ def test_text_names_a_harmful_variable_and_ends_with_exit_code_1():
 def test_wrong_usage_ends_with_exit_code_2(argument, capsys):
     with pytest.raises(SystemExit) as ended:
         check_setup.main([argument])
-    assert ended.value.code == 2 and argument in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert (ended.value.code, shown.count("\n")) == (2, 1) and argument in shown
+
+
+@pytest.fixture
+def no_checks(monkeypatch):
+    """Let the script find nothing out and print a line."""
+    monkeypatch.setattr(check_setup, "gather", lambda: None)
+    monkeypatch.setattr(check_setup, "run_checks", lambda machine: [])
+    monkeypatch.setattr(check_setup, "as_text", lambda machine, results: "Nothing is wrong.")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has /dev/full")
+def test_a_full_disk_is_one_line(no_checks, monkeypatch):
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        with pytest.raises(SystemExit) as ended:
+            check_setup.main([])
+    assert ended.value.code == "error: cannot write the output: No space left on device"
+
+
+def test_a_reader_that_has_gone_is_no_error(no_checks, monkeypatch):
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as gone:
+        monkeypatch.setattr(sys, "stdout", gone)
+        assert check_setup.main([]) == 141
 
 
 @pytest.mark.program

@@ -3,6 +3,7 @@
 import io
 import json
 import math
+import os
 import re
 import shlex
 import signal
@@ -13,6 +14,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from examples.systems import modules
+from snippets.framework.startup import accept_any_output
 from tests.examples.program_runs import assert_refused, contents
 
 RUN_FOLDER = {"config.json", "metrics.jsonl", "heartbeat.json", "curves.png", "summary.json", "train.log"}
@@ -126,11 +129,14 @@ not_on_macos = pytest.mark.skipif(
 )
 
 
+THOUSAND = -(-1000 // len(modules()))  # of all programs together
+
+
 @not_on_macos
 @pytest.mark.parametrize(
     ("kills", "ends"),
-    [(4, 1), pytest.param(400, 3, marks=[pytest.mark.long, pytest.mark.timeout(3600)])],
-    ids=["few", "hundreds"],
+    [(4, 1), pytest.param(THOUSAND, 3, marks=[pytest.mark.long, pytest.mark.timeout(7200)])],
+    ids=["few", "a-thousand-of-all"],
 )
 def test_kills_cost_nothing_but_time(
     program_name, tiny, undisturbed, outcome_of, one_thread, tmp_path, kills, ends
@@ -258,6 +264,17 @@ def test_home_folders_are_expanded(run_train, tiny, monkeypatch, tmp_path, witho
     assert (tmp_path / "home/run/summary.json").exists()
     assert "is finished" in run_train("--resume=~/run").out
     assert not (tmp_path / "~").exists()
+
+
+def test_a_folder_may_have_a_name_that_is_no_text(run_train, tiny, without_curves):
+    accept_any_output()
+    out = os.fsdecode(b"run-\xff")
+    run = run_train(*tiny(max_steps=1), out=out)
+    if sys.platform == "darwin":  # its disks keep no such names
+        assert_refused(run, "cannot make the run folder")
+    else:
+        assert (run.code, run_train(resume=out).code) == (0, 0)
+        assert "\\udcff" in (run.folder / "train.log").read_text("utf-8")
 
 
 @pytest.mark.parametrize("broken", ["learn", "__init__"])

@@ -1,0 +1,68 @@
+"""Whatever is typed behind the name of a training program: it trains, or one line says what is wrong."""
+
+import random
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from snippets.framework.errors import UsageError
+from snippets.framework.training_options import check_saved
+from tests.examples.attacks import WORDS, assert_answered, few_or
+
+SLOW = {"--compile", "--download", "--help"}  # a minute, a network, another end
+
+
+@pytest.fixture
+def flags(system):
+    """Return the flags of the program, as it lists them itself."""
+    with pytest.raises(UsageError, match="unknown option") as refused:
+        system.PROGRAM.read_command_line(["--no-such-option"])
+    return sorted(set(str(refused.value).partition("options: ")[2].split()) - SLOW)
+
+
+def combination(flags, chance):
+    """Return one to three flags with values; sometimes without, twice, joined, or nobody's."""
+    words = []
+    for _ in range(chance.randint(1, 3)):
+        flag, value = chance.choice(flags), chance.choice(WORDS)
+        words += chance.choice(([f"{flag}={value}"], [flag, value], [flag], [value]))
+    return words
+
+
+@few_or(420, 420)
+def test_options_are_read_or_refused(system, flags, tmp_path, monkeypatch, amount):
+    """What is accepted could be saved, and read again from a run that is to be continued."""
+    monkeypatch.chdir(tmp_path)
+    program, chance, accepted = system.PROGRAM, random.Random(1), 0
+    for _ in range(amount):
+        words = combination(flags, chance)
+        try:
+            options = program.resolve(program.read_command_line(words))
+        except (UsageError, OSError):  # a name may be too long for the system
+            continue
+        accepted += 1
+        config = {"options": asdict(options)}
+        check_saved(config, program.read_command_line, type(options), Path("config.json"))
+    assert amount // 50 < accepted < amount
+    assert list(tmp_path.iterdir()) == []
+
+
+@few_or(420, 30)
+def test_programs_train_or_end_with_one_line(
+    run_train, tiny, flags, without_curves, tmp_path, monkeypatch, amount
+):
+    """What is refused leaves nothing behind."""
+    chance, trained = random.Random(2), 0
+    flags.remove("--workers")  # processes take seconds to start
+    for number in range(amount):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        words = combination(flags, chance)
+        outcome = run_train(*tiny(), *words, "--max-steps=1")
+        assert_answered(outcome, (0, 1, 2), words)
+        trained += outcome.code == 0
+        if outcome.code:
+            assert [path for path in folder.rglob("*") if path.is_file()] == [], words
+    assert 0 < trained < amount
