@@ -77,10 +77,16 @@ def flipped(content: bytes, places: list[int]) -> bytes:
 
 
 def mutated(content: bytes, chance: random.Random) -> bytes:
-    """Return `content` with bits flipped, bytes replaced, cut off, doubled or put between others."""
+    """Return `content` with bits flipped, bytes replaced, cut off, doubled or put between others.
+
+    Most changes are near the ends: there a format has its names, lengths and lists.
+    """
     changed = bytearray(content)
     for _ in range(chance.randint(1, 4)):
-        place = chance.randrange(len(changed)) if changed else 0
+        near = chance.choice((len(changed), 300, 300))
+        place = min(chance.randrange(max(near, 1)), max(len(changed) - 1, 0))
+        if chance.random() < 0.5:
+            place = max(len(changed) - 1 - place, 0)
         length = chance.choice((1, 2, 4, 16, 100))
         kind = chance.choice(("flip", "flip", "replace", "remove", "double", "insert", "cut"))
         if kind == "flip" and changed:

@@ -1,5 +1,6 @@
 """Whatever is typed behind the name of a training program: it trains, or one line says what is wrong."""
 
+import json
 import random
 from dataclasses import asdict
 from pathlib import Path
@@ -62,7 +63,10 @@ def test_programs_train_or_end_with_one_line(
         words = combination(flags, chance)
         outcome = run_train(*tiny(), *words, "--max-steps=1")
         assert_answered(outcome, (0, 1, 2), words)
-        trained += outcome.code == 0
-        if outcome.code:
+        if outcome.code == 0:
+            (heartbeat,) = folder.rglob("heartbeat.json")
+            assert json.loads(heartbeat.read_text())["step"] == 1, words
+            trained += 1
+        else:
             assert [path for path in folder.rglob("*") if path.is_file()] == [], words
     assert 0 < trained < amount

@@ -25,15 +25,19 @@ def reader(name):
     return lambda path: read_file(path, CIFAR[name], None)
 
 
-def check(read):
-    """Fail unless what was read are images with labels."""
-    images, labels = read
-    assert (str(images.dtype), images.shape[1:]) == ("torch.uint8", (3, 32, 32))
-    assert len(images) == len(labels) and labels.min() >= 0 and labels.max() < 100
+def checker(name):
+    """Return a function that fails unless what was read are images with labels."""
+
+    def check(read):
+        images, labels = read
+        assert (str(images.dtype), images.shape[1:]) == ("torch.uint8", (3, 32, 32))
+        assert len(images) == len(labels) and labels.min() >= 0 and labels.max() < CIFAR[name].classes
+
+    return check
 
 
 # name: what makes such a file, what reads it, what must hold for what was read
 FILES = {
-    "data_batch_1": (maker("cifar10", 2), reader("cifar10"), check),
-    "train": (maker("cifar100", 5), reader("cifar100"), check),
+    "data_batch_1": (maker("cifar10", 2), reader("cifar10"), checker("cifar10")),
+    "train": (maker("cifar100", 5), reader("cifar100"), checker("cifar100")),
 }
