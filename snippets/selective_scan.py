@@ -1,0 +1,210 @@
+"""The selective scan of a Mamba block in plain PyTorch, with a backward pass that needs the inputs alone.
+
+The scan reads x and dt (batch, length, inner), A (inner, state), B and C (batch, length, state), D (inner,).
+For each row of the batch, each channel i and each state s, from h_0 = 0:
+
+    h_t = a_t h_{t-1} + u_t B_t    with    a_t = exp(dt_t A)    and    u_t = dt_t x_t
+    y_t = Σ_s C_t h_t + D x_t
+
+Autograd would keep a_t and h_t of all steps, each of them `state` times as large as x. Here the backward pass
+computes them again, block by block. For a loss L with the known G_t = ∂L/∂y_t, let g_t = ∂L/∂h_t. The step t
+uses h_t in y_t, and the next one in h_{t+1}; so the chain rule gives, from the last step to the first,
+
+    g_t = C_t G_t + a_{t+1} g_{t+1}
+    q_t = ∂L/∂(dt_t A) = g_t h_{t-1} a_t                (exp is its own derivative)
+    ∂L/∂u_t = Σ_s g_t B_t
+    ∂L/∂x_t = dt_t ∂L/∂u_t + D G_t                      ∂L/∂dt_t = x_t ∂L/∂u_t + Σ_s q_t A
+    ∂L/∂A = Σ_{batch, t} q_t dt_t                       ∂L/∂B_t = Σ_i g_t u_t
+    ∂L/∂D = Σ_{batch, t} G_t x_t                        ∂L/∂C_t = Σ_i G_t h_t
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import torch
+from torch.autograd.function import once_differentiable
+
+CHUNK = 32  # steps that are computed together; √length where that is more
+# Values in a block of states, of which the backward pass holds three. On a CPU they should fit into its
+# caches; a GPU loses more time by starting many small kernels. That of MPS was not measured.
+BLOCK = {"cpu": 2**20, "mps": 2**24, "cuda": 2**26}
+
+Place = tuple[slice, slice, slice]  # time, rows, channels
+Start = torch.Tensor | None  # a value of one step for a whole block; None is 0
+Sums = dict[str, torch.Tensor]  # gradients by the name of what they belong to
+
+
+def cut(size: int, most: int) -> list[slice]:
+    """Return slices of nearly equal length, about `most` or less, that cover range(size)."""
+    parts = math.ceil(size / max(1, most))
+    return [slice(size * part // parts, size * (part + 1) // parts) for part in range(parts)]
+
+
+def longest(slices: list[slice]) -> int:
+    """Return the length of the longest slice; 1 when there is none."""
+    return max((one.stop - one.start for one in slices), default=1)
+
+
+def column(part: torch.Tensor) -> torch.Tensor:
+    """Return a part (..., n) as (..., n, 1). Copied into one piece, it is multiplied faster on a GPU."""
+    return part.contiguous().unsqueeze(-1)
+
+
+class BlockwiseScan:
+    """The recurrence, cut into blocks of rows and channels, and each block into chunks of time.
+
+    All tensors have time first, so that the states of one step are contiguous.
+    """
+
+    def __init__(self, x, dt, A, B, C):
+        self.dtype = torch.promote_types(x.dtype, torch.float32)
+        self.x, self.dt, self.B, self.C = map(self.time_first, (x, dt, B, C))
+        self.A, self.u = A.to(self.dtype), self.dt * self.x
+        (length, batch, inner), state = self.x.shape, A.shape[1]
+        self.chunks = cut(length, max(CHUNK, math.isqrt(length)))
+        values = (1 + longest(self.chunks)) * max(1, state)  # of one row and channel
+        most = BLOCK.get(x.device.type, BLOCK["mps"]) // values
+        channels = cut(inner, most)
+        rows = cut(batch, most // longest(channels))
+        self.blocks = list(itertools.product(rows, channels))
+        # All blocks use the same memory: the first use of new memory costs a CPU more than computing there.
+        values *= longest(rows) * longest(channels)
+        self.memory = x.new_empty((3, values), dtype=self.dtype)
+
+    def time_first(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Return a tensor (batch, length, ...) as (length, batch, ...), in the dtype that is computed in."""
+        return tensor.transpose(0, 1).to(self.dtype).contiguous()
+
+    def reuse(self, number: int, *shape: int) -> torch.Tensor:
+        """Return a tensor of this shape in the piece of memory with this number, with any content."""
+        return self.memory[number, : math.prod(shape)].view(shape)
+
+    def run(self, place: Place, start: Start) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the decays a_t at `place`, and the states: `start` before the first step, then each h_t.
+
+        Both are (steps, rows, channels, state), and valid until the next call.
+        """
+        time, rows, channels = place
+        dt, u, B = column(self.dt[place]), column(self.u[place]), column(self.B[time, rows]).mT
+        steps, *block = *dt.shape[:3], self.A.shape[1]
+        decay, states = self.reuse(0, steps, *block), self.reuse(1, 1 + steps, *block)
+        states[0] = 0 if start is None else start  # first of all: `start` may lie in the same memory
+        # exp(dt A) as a power of 2, which took the CPU a third of the time.
+        torch.mul(dt, self.A[channels] * math.log2(math.e), out=decay).exp2_()
+        torch.mul(u, B, out=states[1:])
+        h = states.unbind()
+        for t in range(start is None, steps):  # nothing remains of a state of 0
+            h[t + 1].addcmul_(decay[t], h[t])  # h_t = u_t B_t + a_t h_{t-1}
+        return decay, states
+
+    def starts(self, rows: slice, channels: slice) -> list[Start]:
+        """Return the state of a block before each of its chunks."""
+        found: list[Start] = [None]
+        for time in self.chunks[:-1]:
+            _, states = self.run((time, rows, channels), found[-1])
+            found.append(states[-1].clone())
+        return found
+
+    def run_back(self, place: Place, start: Start, G: torch.Tensor, later: Start, to: Sums) -> Start:
+        """Add what the steps at `place` contribute to the gradients of u, dt (as a part of a_t), A, B and C.
+
+        `later` is a_t g_t of the step behind them, None for 0. Returns that of the first of them.
+        """
+        time, rows, channels = place
+        decay, states = self.run(place, start)
+        g = self.reuse(2, *decay.shape)
+        torch.mul(column(G[place]), column(self.C[time, rows]).mT, out=g)
+        if later is not None:
+            g[-1] += later
+        by_step = g.unbind()
+        for t in range(len(by_step) - 1, 0, -1):
+            by_step[t - 1].addcmul_(decay[t], by_step[t])  # g_t = C_t G_t + a_{t+1} g_{t+1}
+        later = decay[0] * g[0] if time.start else None
+        to["C"][time, rows] += torch.einsum("tris,tri->trs", states[1:], G[place])
+        to["B"][time, rows] += torch.einsum("tris,tri->trs", g, self.u[place])
+        to["u"][place] = torch.einsum("tris,trs->tri", g, self.B[time, rows])
+        q = decay.mul_(states[:-1]).mul_(g)
+        to["dt"][place] = torch.mul(q, self.A[channels], out=g).sum(-1)
+        to["A"][channels] += q.mul_(column(self.dt[place])).sum((0, 1))
+        return later
+
+
+class SelectiveScan(torch.autograd.Function):
+    """The scan as one operation of autograd, which saves its inputs and nothing else."""
+
+    @staticmethod
+    def forward(ctx: Any, x, dt, A, B, C, D) -> torch.Tensor:
+        """Return y (batch, length, inner) in the dtype of x."""
+        ctx.save_for_backward(x, dt, A, B, C, D)
+        with torch.autocast(x.device.type, enabled=False):
+            scan = BlockwiseScan(x, dt, A, B, C)
+            y = D * scan.x
+            for rows, channels in scan.blocks:
+                state = None
+                for time in scan.chunks:
+                    _, states = scan.run((time, rows, channels), state)
+                    state = states[-1]
+                    y[time, rows, channels] += torch.einsum("tris,trs->tri", states[1:], scan.C[time, rows])
+        return y.transpose(0, 1).to(x.dtype).contiguous()
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, G: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """Return the gradients of the six inputs, in their dtypes."""
+        x, dt, A, B, C, D = ctx.saved_tensors
+        with torch.autocast(x.device.type, enabled=False):
+            scan = BlockwiseScan(x, dt, A, B, C)
+            G = scan.time_first(G)
+            to = {name: torch.zeros_like(getattr(scan, name)) for name in ("u", "dt", "A", "B", "C")}
+            for rows, channels in scan.blocks:
+                starts, later = scan.starts(rows, channels), None
+                for time, start in zip(reversed(scan.chunks), reversed(starts), strict=False):
+                    later = scan.run_back((time, rows, channels), start, G, later, to)
+            to_x = to["u"] * scan.dt + D * G
+            to_dt = to["u"] * scan.x + to["dt"]
+            to_x, to_dt, to_B, to_C = (part.transpose(0, 1) for part in (to_x, to_dt, to["B"], to["C"]))
+            gradients = (to_x, to_dt, to["A"], to_B, to_C, (G * scan.x).sum((0, 1)))
+        return tuple(part.to(tensor.dtype) for part, tensor in zip(gradients, ctx.saved_tensors, strict=True))
+
+
+@torch.compiler.disable  # breaks the graph: the loops would become thousands of operations
+def selective_scan(x, dt, A, B, C, D):
+    """Return y (batch, length, inner) of the scan above, in the dtype of x. Raises ValueError.
+
+    Its gradients cannot be differentiated again.
+    """
+    check_shapes(x, dt, A, B, C, D)
+    return SelectiveScan.apply(x, dt, A, B, C, D)
+
+
+def check_shapes(x, dt, A, B, C, D) -> None:
+    """Raise ValueError, with all shapes, unless they fit together."""
+    shapes = {"x": x, "dt": dt, "A": A, "B": B, "C": C, "D": D}
+    shapes = {name: tuple(tensor.shape) for name, tensor in shapes.items()}
+    if len(shapes["x"]) == 3 and len(shapes["A"]) == 2:
+        (batch, length, inner), state = shapes["x"], shapes["A"][1]
+        wide, narrow = (batch, length, inner), (batch, length, state)
+        if list(shapes.values()) == [wide, wide, (inner, state), narrow, narrow, (inner,)]:
+            return
+    found = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+    raise ValueError(
+        "the scan needs x and dt (batch, length, inner), A (inner, state), B and C (batch, length, state) "
+        f"and D (inner,), not {found}"
+    )
+
+
+def selective_scan_reference(x, dt, A, B, C, D):
+    """Return what `selective_scan` returns. This is the definition as a loop, and autograd does the rest."""
+    wanted, dtype = x.dtype, torch.promote_types(x.dtype, torch.float32)
+    x, dt, A, B, C, D = (tensor.to(dtype) for tensor in (x, dt, A, B, C, D))
+    batch, length, inner = x.shape
+    h = x.new_zeros(batch, inner, A.shape[1])
+    y = [x[:, :0]]  # so that there is something to join when the length is 0
+    for t in range(length):
+        a = torch.exp(dt[:, t, :, None] * A)
+        h = a * h + (dt[:, t] * x[:, t])[..., None] * B[:, t, None]
+        y.append(((h * C[:, t, None]).sum(-1) + D * x[:, t])[:, None])
+    return torch.cat(y, dim=1).to(wanted)
