@@ -18,7 +18,8 @@ def bounds(language: str) -> str:
         for network in work["networks"]:
             run = network["training_flop"] * work["batch_size"] * work["steps"]
             seconds = run / (chip["fp32_tflops"] * 1e12)
-            row[network["size"]] = f"{duration(seconds)} / {duration(seconds / SHARE)}"
+            times = (duration(part).replace(" ", "\N{NO-BREAK SPACE}") for part in (seconds, seconds / SHARE))
+            row[network["size"]] = " / ".join(times)
         rows.append(row)
     sizes = [Column(f"`{size}`", f"`{size}`", size) for size in (entry["size"] for entry in work["networks"])]
     return explained([*CHIP, *sizes], rows, language, peaks(chips, language))

@@ -105,7 +105,7 @@ def split_by_time(
 def bars_needed(learned: int, share: float, horizon: int, stride: int) -> int:
     """Return with how many bars of one symbol the split leaves `learned` training samples."""
     first_held_out = learned + (WINDOW + horizon) // stride
-    samples = max(first_held_out + 1, int((first_held_out - 1) / (1 - share)))
+    samples = max(first_held_out + 1, int((first_held_out - 0.5) / (1 - share)))
     while round(samples * (1 - share)) < first_held_out:
         samples += 1
     first_bar = stride * math.ceil((WARM_UP + 1) / stride)

@@ -125,6 +125,15 @@ def test_several_symbols_in_one_file(tmp_path, renamed):
         read_bars(path)
 
 
+@pytest.mark.parametrize(
+    "columns", [{}, {"ticker": [["A"], ["B"]]}, {"ticker": ["A"] * 2, "Ticker": ["B"] * 2}]
+)
+def test_odd_columns_are_refused_like_others(tmp_path, columns):
+    pandas.DataFrame(columns).to_parquet(tmp_path / "A.parquet")
+    with pytest.raises(UsageError, match="needs one column timestamp"):
+        read_bars(tmp_path / "A.parquet")
+
+
 def test_a_symbol_may_change_in_a_file_that_is_in_order(tmp_path):
     """Bars of futures name another contract every few months."""
     path = tmp_path / "ES.csv"

@@ -242,6 +242,11 @@ def test_as_many_bars_as_are_needed_give_the_samples_and_one_less_does_not(learn
     assert found == [learned, learned - 1]
 
 
+def test_bars_that_nobody_has_are_counted_at_once():
+    """Of almost all samples held out, hardly any are left to learn from."""
+    assert bars_needed(64, 1 - 1e-12, HORIZON, 60) == pytest.approx(60 * 65.5e12, rel=1e-3)
+
+
 # ---- What a run loads ----
 
 
