@@ -18,9 +18,10 @@ def bounds(language: str) -> str:
         for network in work["networks"]:
             run = network["training_flop"] * work["batch_size"] * work["steps"]
             seconds = run / (chip["fp32_tflops"] * 1e12)
-            times = (duration(part).replace(" ", "\N{NO-BREAK SPACE}") for part in (seconds, seconds / SHARE))
-            row[network["size"]] = " / ".join(times)
-        rows.append(row)
+            times = f"{duration(seconds)} / {duration(seconds / SHARE)}"
+            row[network["size"]] = times.replace(" ", "\N{NO-BREAK SPACE}").replace(
+                "/\N{NO-BREAK SPACE}", "/ "
+            )
     sizes = [Column(f"`{size}`", f"`{size}`", size) for size in (entry["size"] for entry in work["networks"])]
     return explained([*CHIP, *sizes], rows, language, peaks(chips, language))
 
