@@ -1,6 +1,7 @@
 """Whatever is typed behind the name of a training program: it trains, or one line says what is wrong."""
 
 import json
+import math
 import random
 from dataclasses import asdict
 from pathlib import Path
@@ -11,6 +12,7 @@ from snippets.framework.errors import UsageError
 from snippets.framework.training_options import check_saved
 from tests.examples.attacks import WORDS, assert_answered, few_or
 
+COMBINATIONS = 420
 SLOW = {"--compile", "--download", "--help"}  # a minute, a network, another end
 
 
@@ -31,25 +33,27 @@ def combination(flags, chance):
     return words
 
 
-@few_or(420, 420)
-def test_options_are_read_or_refused(system, flags, tmp_path, monkeypatch, amount):
-    """What is accepted could be saved, and read again from a run that is to be continued."""
+def test_options_are_read_or_refused(system, flags, tmp_path, monkeypatch):
+    """What is accepted is a possible number, could be saved, and read again in a run that is continued."""
     monkeypatch.chdir(tmp_path)
     program, chance, accepted = system.PROGRAM, random.Random(1), 0
-    for _ in range(amount):
-        words = combination(flags, chance)
+    pairs = [[f"{flag}={word}"] for flag in flags for word in WORDS]
+    attacks = pairs + [combination(flags, chance) for _ in range(COMBINATIONS)]
+    for words in attacks:
         try:
             options = program.resolve(program.read_command_line(words))
         except (UsageError, OSError):  # a name may be too long for the system
             continue
         accepted += 1
+        numbers = [value for value in asdict(options).values() if isinstance(value, int | float)]
+        assert all(0 <= value < math.inf for value in numbers), words
         config = {"options": asdict(options)}
         check_saved(config, program.read_command_line, type(options), Path("config.json"))
-    assert amount // 50 < accepted < amount
+    assert len(attacks) // 50 < accepted < len(attacks)
     assert list(tmp_path.iterdir()) == []
 
 
-@few_or(420, 30)
+@few_or(COMBINATIONS, 30)
 def test_programs_train_or_end_with_one_line(
     run_train, tiny, flags, without_curves, tmp_path, monkeypatch, amount
 ):

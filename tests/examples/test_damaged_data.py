@@ -27,7 +27,7 @@ def files():
 
 
 @pytest.mark.parametrize(("file", "make", "read", "check"), list(files()))
-@few_or(5000, 100)
+@few_or(10_000, 100)
 def test_damaged_data(tmp_path, file, make, read, check, amount):
     path, chance = tmp_path / file, random.Random(1)
     make(path)
