@@ -18,10 +18,11 @@ def bounds(language: str) -> str:
         for network in work["networks"]:
             run = network["training_flop"] * work["batch_size"] * work["steps"]
             seconds = run / (chip["fp32_tflops"] * 1e12)
-            times = f"{duration(seconds)} / {duration(seconds / SHARE)}"
-            row[network["size"]] = times.replace(" ", "\N{NO-BREAK SPACE}").replace(
-                "/\N{NO-BREAK SPACE}", "/ "
+            at_peak, at_share = (
+                duration(time).replace(" ", "\N{NO-BREAK SPACE}") for time in (seconds, seconds / SHARE)
             )
+            row[network["size"]] = f"{at_peak}\N{NO-BREAK SPACE}/ {at_share}"
+        rows.append(row)
     sizes = [Column(f"`{size}`", f"`{size}`", size) for size in (entry["size"] for entry in work["networks"])]
     return explained([*CHIP, *sizes], rows, language, peaks(chips, language))
 
