@@ -112,6 +112,28 @@ SYSTEMS = (
             Case("origin", {"size": "origin", "batch_size": 16, "bars": 60_000}, epochs=60, gpu=True),
         ),
     ),
+    System(
+        "two_tower",
+        programs=(
+            Program(
+                "train",
+                tiny={
+                    "data": "generated",
+                    "rows": 240,
+                    "width": 8,
+                    "batch_size": 32,
+                    "epochs": 3,
+                    "tower": "ssm",
+                },
+            ),
+        ),
+        pages=("examples/two-tower/index.md", "examples/two-tower/training.md"),
+        cases=(
+            Case("pages", {}, epochs=8),
+            Case("pages", {}, epochs=60, gpu=True),
+            Case("origin", {"size": "origin", "batch_size": 256}, epochs=60, gpu=True),
+        ),
+    ),
 )
 
 

@@ -1,0 +1,1 @@
+"""Two towers that map a text and its partner to neighbouring vectors, for retrieval."""

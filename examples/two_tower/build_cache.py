@@ -1,0 +1,60 @@
+"""Write the payload vectors of a trained network: a cache for near misses and for extra negatives.
+
+With no option: those of the newest run, into its folder as p_cache.npy, a row for each pair.
+"""
+
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+try:
+    from snippets.framework import startup
+
+    startup.prepare(__file__)
+except ModuleNotFoundError:
+    print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
+    sys.exit(2)
+
+from examples.two_tower.embedding import embed_payloads
+from examples.two_tower.near_miss_files import weights_stamp, write_cache
+from examples.two_tower.trained import add_run, load_trained
+from snippets.device import pick_device
+from snippets.framework.command_line import StrictParser
+from snippets.framework.device_failures import explained_failures
+from snippets.framework.errors import RunError, exit_with_one_line
+from snippets.framework.user_paths import expanded
+
+NAME = "p_cache.npy"
+
+
+def read_command_line(argv: Sequence[str] | None) -> Namespace:
+    """Return the options. Raises UsageError."""
+    parser = StrictParser(prog="build_cache.py", description=__doc__.partition("\n")[0])
+    add_run(parser)
+    parser.add_argument("--out", type=expanded, metavar="FILE.npy", help=f"{NAME} in the run folder")
+    return parser.parse_args(argv)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the cache and say where it is. Raises UsageError and RunError."""
+    options = read_command_line(argv)
+    device, reason = pick_device(options.device)
+    trained = load_trained(options.run)
+    file = options.out or trained.folder / NAME
+    with explained_failures("out of memory; try --device cpu"):
+        vectors = embed_payloads(trained.model.to(device), trained.pairs.payloads, device).cpu()
+    stamp = weights_stamp(trained.content, trained.pairs)
+    try:
+        write_cache(file, vectors, stamp)
+    except OSError as error:
+        raise RunError(f"cannot write {file}: {error.strerror}; choose another --out") from None
+    print(f"network    {trained.checkpoint}, epoch {stamp['epoch']:g}")
+    print(f"device     {device} ({reason})")
+    print(f"written    {file}: {len(vectors):,} payloads, {vectors.shape[1]} numbers each")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(exit_with_one_line(main))

@@ -1,0 +1,83 @@
+"""What `--data` means: this handbook's own texts, generated pairs whose best scorer is known, or a file."""
+
+from pathlib import Path
+
+import torch
+from torch.nn import functional as F
+
+from examples.two_tower.ngrams import stack_contexts, stack_texts
+from examples.two_tower.pair_files import read_pairs
+from examples.two_tower.pairs import Pairs, Passage
+from snippets.framework.errors import UsageError
+from snippets.framework.user_paths import expanded
+
+NAMES = ("pages", "generated")
+TEXTS = Path(__file__).with_name("data") / "pairs.tsv"
+
+
+def find_data(text: str) -> str:
+    """Return "pages", "generated" or "file": what `--data` means. Raises UsageError."""
+    if text in NAMES:
+        return text
+    if not expanded(text).exists():
+        raise UsageError(f"--data {text}: neither {' nor '.join(NAMES)} nor an existing .npz file or folder")
+    return "file"
+
+
+def load_pairs(data: str, rows: int, noise: float, seed: int) -> Pairs:
+    """Return the pairs that `--data` means; `rows`, `noise` and `seed` are of generated ones.
+
+    Raises UsageError.
+    """
+    if data == "pages":
+        return page_pairs()
+    if data == "generated":
+        return generate_pairs(rows, noise, seed)
+    return read_pairs(expanded(data))
+
+
+def read_passages(path: Path = TEXTS) -> list[Passage]:
+    """Return the passages in pairs.tsv; lines that begin with # are comments."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [Passage(*line.split("\t")) for line in lines if not line.startswith("#")]
+
+
+def page_pairs() -> Pairs:
+    """Return sections and table rows of this handbook: English contexts, Chinese payloads, by page."""
+    passages = read_passages()
+    pages = sorted({passage.page for passage in passages})
+    return Pairs(
+        "pages",
+        "English sections and table rows of this handbook; each belongs to its Chinese text",
+        stack_contexts([passage.english for passage in passages]),
+        stack_texts([passage.chinese for passage in passages]),
+        torch.tensor([pages.index(passage.page) for passage in passages]),
+        passages,
+    )
+
+
+# --8<-- [start:generated]
+def generate_pairs(rows: int, noise: float, seed: int, width: int = 32, per_article: int = 12) -> Pairs:
+    """Return pairs whose best scorer is known, drawn with `seed`.
+
+    An article is a direction in space; a row of it lies near that direction, and its context is five noisy
+    copies of it. The payload is the mean of the copies, turned by a rotation that is the same for all, plus
+    `noise`. What can be learned is the rotation; whoever knows it finds as many payloads as anybody can.
+    """
+    generator = torch.Generator().manual_seed(seed)
+
+    def normal(*shape: int) -> torch.Tensor:
+        return torch.randn(shape, generator=generator) / width**0.5  # of length about 1
+
+    articles = torch.arange(rows) // per_article
+    centres = F.normalize(normal(int(articles[-1]) + 1, width), dim=1)
+    own = centres[articles] + normal(rows, width)
+    contexts = own.unsqueeze(1) + 0.5 * normal(rows, 5, width)
+    rotation = torch.linalg.qr(normal(width, width)).Q
+    best = F.normalize(contexts.mean(1), dim=1) @ rotation
+    payloads = F.normalize(best + noise * normal(rows, width), dim=1)
+    source = f"generated with noise {noise:g}; the payload is the context, turned, and more noise"
+    return Pairs("generated", source, contexts, payloads, articles, best_queries=best)
+
+
+# --8<-- [end:generated]

@@ -1,0 +1,110 @@
+"""Let the held-out contexts of a run look for their payloads among all of them, before and after training.
+
+With no option: the best network of the newest run. Writes evaluation.json into the run folder.
+"""
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+try:
+    from snippets.framework import startup
+
+    startup.prepare(__file__)
+except ModuleNotFoundError:
+    print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
+    sys.exit(2)
+
+import torch
+
+from examples.two_tower.embedding import embed_contexts, embed_payloads
+from examples.two_tower.retrieval import retrieval
+from examples.two_tower.trained import Trained, add_run, load_trained
+from snippets.atomic_write import replace_json
+from snippets.device import pick_device
+from snippets.framework.command_line import StrictParser
+from snippets.framework.device_failures import explained_failures
+from snippets.framework.errors import UsageError, exit_with_one_line
+from snippets.framework.provenance import provenance
+from snippets.framework.user_paths import expanded
+
+COLUMNS = {
+    "recall_1": "R@1",
+    "recall_5": "R@5",
+    "recall_10": "R@10",
+    "recall_50": "R@50",
+    "mrr": "MRR",
+    "contain_50": "Contain@50",
+}
+ROWS = {"untrained": "without training", "trained": "trained", "best": "at best"}
+
+
+def read_command_line(argv: Sequence[str] | None) -> Namespace:
+    """Return the options. Raises UsageError."""
+    parser = StrictParser(prog="evaluate.py", description=__doc__.partition("\n")[0])
+    add_run(parser)
+    parser.add_argument("--out", type=expanded, metavar="DIR", help="where to write; the run folder")
+    return parser.parse_args(argv)
+
+
+def scores(trained: Trained, device: torch.device) -> dict[str, dict[str, float]]:
+    """Return the retrieval scores of the untrained vectors, of the network and of the best scorer."""
+    pairs, rows = trained.pairs, trained.held_out.nonzero().flatten()
+    known = pairs.payload_ids, pairs.articles
+    model = trained.model.to(device)
+    queries = embed_contexts(model, pairs.contexts, rows, device).cpu()
+    found = {
+        "untrained": retrieval(pairs.plain_queries()[rows], rows, pairs.payloads, *known),
+        "trained": retrieval(queries, rows, embed_payloads(model, pairs.payloads, device).cpu(), *known),
+    }
+    if pairs.best_queries is not None:
+        found["best"] = retrieval(pairs.best_queries[rows], rows, pairs.payloads, *known)
+    return found
+
+
+def table(found: dict[str, dict[str, float]]) -> Iterator[str]:
+    """Yield the lines of a table of scores."""
+    yield " " * 18 + "".join(f"{title:>11}" for title in COLUMNS.values())
+    for name, values in found.items():
+        cells = (f"{values[key]:11.3f}" if key == "mrr" else f"{values[key]:11.1%}" for key in COLUMNS)
+        yield f"{ROWS[name]:18}" + "".join(cells)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Evaluate as the command line says and return the exit code. Raises UsageError."""
+    options = read_command_line(argv)
+    device, reason = pick_device(options.device)
+    trained = load_trained(options.run)
+    with explained_failures("out of memory; try --device cpu, which may have more"):
+        found = scores(trained, device)
+    folder = options.out or trained.folder
+    count = int(trained.held_out.sum())
+    report: dict[str, Any] = {
+        "checkpoint": str(trained.checkpoint),
+        "step": trained.content["step"],
+        "queries": count,
+        "bank": len(trained.pairs),
+        **found,
+        "provenance": provenance(),
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        replace_json(folder / "evaluation.json", report)
+    except OSError as error:
+        raise UsageError(f"cannot write to {folder}: {error.strerror}; name another with --out") from None
+    print(f"network    {trained.checkpoint}, step {trained.content['step']:,}")
+    print(f"device     {device} ({reason})")
+    print(f"held out   {count:,} contexts, which look for their payloads among {len(trained.pairs):,}")
+    if trained.note:
+        print(f"note       {trained.note}")
+    print("note       best.pt was chosen by its score on these contexts: on new ones, expect a little less")
+    print(*table(found), sep="\n")
+    print(f"written    {folder / 'evaluation.json'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(exit_with_one_line(main))

@@ -1,0 +1,44 @@
+"""The contrastive loss: of all payloads in sight, a context must score its own the highest."""
+
+import torch
+from torch.nn import functional as F
+
+
+# --8<-- [start:info_nce]
+def info_nce(
+    contexts: torch.Tensor,
+    payloads: torch.Tensor,
+    scale: torch.Tensor,
+    extra: torch.Tensor,
+    no_negative: torch.Tensor,
+    missing: torch.Tensor,
+) -> torch.Tensor:
+    """Return mean cross-entropy, share of contexts with their own payload first, and negatives each, (3,).
+
+    The columns of a context are the payloads of the batch (its own on the diagonal) and its `extra` ones:
+    contexts and payloads (batch, width), unit vectors; extra (batch, k, width). `no_negative` (batch, batch)
+    and `missing` (batch, k) name columns that do not count. `scale` is 1 / temperature.
+    (van den Oord and others 2018, arXiv 1807.03748, equation 4.)
+    """
+    in_batch = (contexts @ payloads.T).float().masked_fill(no_negative, -torch.inf)
+    further = torch.einsum("bw,bkw->bk", contexts, extra).float().masked_fill(missing, -torch.inf)
+    scores = scale * torch.cat([in_batch, further], dim=1)
+    own = torch.arange(len(contexts), device=contexts.device)
+    negatives = scores.isfinite().sum(1).float() - 1
+    right = (scores.argmax(1) == own).float()
+    return torch.stack([F.cross_entropy(scores, own), right.mean(), negatives.mean()])
+
+
+# --8<-- [end:info_nce]
+# --8<-- [start:no_negatives]
+def no_negatives(articles: torch.Tensor, payload_ids: torch.Tensor) -> torch.Tensor:
+    """Return which payloads of a batch are no negatives of which contexts, bool (batch, batch).
+
+    An equal payload would be a right answer counted as wrong. Those of the own article nearly are: as many of
+    them as are wanted come as extra columns. The diagonal, the own payload, stays.
+    """
+    same = (articles[:, None] == articles) | (payload_ids[:, None] == payload_ids)
+    return same.fill_diagonal_(False)
+
+
+# --8<-- [end:no_negatives]

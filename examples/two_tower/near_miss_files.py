@@ -1,0 +1,145 @@
+"""Near misses in a .jsonl file, and payload caches in a .npy file: what one run finds for another.
+
+    {"q_index": 17, "near_miss_indices": [203, 41]}        row numbers of the whole data set
+
+Beside each stands FILE.stamp.json: of which data, and of which weights.
+"""
+
+import json
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy
+import torch
+
+from examples.two_tower.negatives import NONE
+from examples.two_tower.pairs import Pairs
+from snippets.atomic_write import replace_file, replace_json
+from snippets.framework.errors import UsageError
+from snippets.framework.run_folder import read_json
+
+QUERY = ("q_index", "query_idx")  # the guide's project writes either
+FOUND = ("near_miss_indices", "negative_indices")
+
+
+def stamp_of(file: Path) -> Path:
+    """Return the file beside `file` that says where it comes from."""
+    return file.with_name(f"{file.name}.stamp.json")
+
+
+def weights_stamp(checkpoint: dict[str, Any], pairs: Pairs) -> dict[str, Any]:
+    """Return what tells a checkpoint's weights from others: a checksum, their age, and their data."""
+    crc = 0
+    for _, weights in sorted(checkpoint["model"].items()):
+        crc = zlib.crc32(weights.contiguous().numpy(), crc)
+    epoch = round(checkpoint["step"] / checkpoint["config"]["steps_per_epoch"], 2)
+    return {
+        "weights_crc32": crc,
+        "step": checkpoint["step"],
+        "epoch": epoch,
+        "data_crc32": pairs.fingerprint(),
+    }
+
+
+def check_stamp(file: Path, weights: dict[str, Any], command: str) -> str | None:
+    """Return a note when `file` has no stamp. Raises UsageError when other weights or data made it."""
+    stamp = read_json(stamp_of(file))
+    if stamp is None:
+        return f"{file} has no {stamp_of(file).name}: nobody can tell whether these weights made it"
+    if stamp.get("data_crc32") != weights["data_crc32"]:
+        raise UsageError(f"{file} was made from other data; make it anew with {command}")
+    if stamp.get("weights_crc32") != weights["weights_crc32"]:
+        raise UsageError(
+            f"{file} was made by the weights of epoch {stamp.get('epoch')}, and these are of epoch "
+            f"{weights['epoch']}: their vectors mean different things; make it anew with {command}"
+        )
+    return None
+
+
+def write_cache(file: Path, vectors: torch.Tensor, stamp: dict[str, Any]) -> None:
+    """Write the payload vectors (N, width) and their stamp. Raises OSError."""
+    stamp_of(file).unlink(missing_ok=True)  # never beside vectors of other weights
+    replace_file(file, lambda target: numpy.save(target, vectors.numpy()))
+    replace_json(stamp_of(file), stamp)
+
+
+def read_cache(file: Path, rows: int, width: int) -> torch.Tensor:
+    """Return the payload vectors (rows, width) in `file`. Raises UsageError when they are no such."""
+    try:
+        vectors = numpy.load(file, allow_pickle=False)
+    except FileNotFoundError:
+        raise UsageError(f"there is no {file}; make it: python examples/two_tower/build_cache.py") from None
+    except (OSError, ValueError, EOFError) as error:
+        raise UsageError(f"{file} is no whole .npy file with plain numbers: {error}") from None
+    if not isinstance(vectors, numpy.ndarray):
+        raise UsageError(f"{file} holds several arrays; name a .npy file with one")
+    if vectors.dtype != numpy.float32 or vectors.shape != (rows, width):
+        raise UsageError(
+            f"{file} holds {vectors.dtype} of shape {vectors.shape}; a row of each of the {rows} pairs is "
+            f"float32 {width} wide; make it anew: python examples/two_tower/build_cache.py"
+        )
+    if not numpy.isfinite(vectors).all():
+        raise UsageError(f"{file} holds NaN or infinity; make it anew")
+    return torch.from_numpy(vectors)
+
+
+def write_near_misses(file: Path, rows: torch.Tensor, found: torch.Tensor, stamp: dict[str, Any]) -> None:
+    """Write a line for each of `rows` (n,), what was found for it (n, k), and the stamp. Raises OSError."""
+    lines = []
+    for row, ids in zip(rows.tolist(), found.tolist(), strict=True):
+        ids = [number for number in ids if number != NONE]
+        lines.append(json.dumps({QUERY[0]: row, FOUND[0]: ids}) + "\n")
+    stamp_of(file).unlink(missing_ok=True)
+    replace_file(file, lambda target: target.write("".join(lines).encode()))
+    replace_json(stamp_of(file), stamp)
+
+
+def parsed(file: Path) -> Iterator[tuple[int, int, list[int]]]:
+    """Yield line number, row and found rows of each line. Raises UsageError."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        raise UsageError(
+            f"there is no {file}; make it: python examples/two_tower/mine_near_misses.py"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read {file}: {error}") from None
+    for number, line in enumerate(lines, 1):
+        try:
+            content = json.loads(line)
+            (row,) = (content[name] for name in QUERY if name in content)
+            (found,) = (content[name] for name in FOUND if name in content)
+        except (ValueError, TypeError, RecursionError):
+            found = row = None
+        if type(row) is not int or not isinstance(found, list) or not all(type(one) is int for one in found):
+            example = json.dumps({QUERY[0]: 17, FOUND[0]: [203, 41]})
+            raise UsageError(f"{file}, line {number}: must look like {example}")
+        yield number, row, found
+
+
+def read_near_misses(file: Path, pairs: Pairs, held_out: torch.Tensor) -> torch.Tensor:
+    """Return the near misses of every row, (N, k), NONE after the last one. Raises UsageError.
+
+    Those of the own article and equal payloads are left out. Held-out rows are refused: whoever learns that a
+    payload is wrong has seen it.
+    """
+    table: dict[int, list[int]] = {}
+    for number, row, found in parsed(file):
+        for one in (row, *found):
+            if not 0 <= one < len(pairs):
+                raise UsageError(f"{file}, line {number}: the data has {len(pairs)} rows, but no row {one}")
+            if held_out[one]:
+                raise UsageError(
+                    f"{file}, line {number}: row {one} is held out in this run; train with the --seed and "
+                    "--val-split of the run that it was mined for"
+                )
+        table[row] = found
+    widest = max(map(len, table.values()), default=0)
+    rows = torch.full((len(pairs), max(widest, 1)), NONE)
+    for row, found in table.items():
+        rows[row, : len(found)] = torch.tensor(found, dtype=torch.int64)
+    others = pairs.articles[rows.clamp(min=0)] != pairs.articles[:, None]
+    others &= pairs.payload_ids[rows.clamp(min=0)] != pairs.payload_ids[:, None]
+    return rows.where(others, NONE)

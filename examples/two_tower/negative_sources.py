@@ -1,0 +1,104 @@
+"""Where the extra negatives of an epoch come from: from the run itself, or from files of another run."""
+
+import zlib
+from pathlib import Path
+
+import torch
+
+from examples.two_tower.embedding import embed_contexts, embed_payloads
+from examples.two_tower.model import TwoTowers
+from examples.two_tower.near_miss_files import check_stamp, read_cache, read_near_misses, weights_stamp
+from examples.two_tower.negatives import (
+    NONE,
+    Forbidden,
+    Negatives,
+    drawn,
+    find_near_misses,
+    own_article_negatives,
+    without_equal,
+)
+from examples.two_tower.options import Options
+from examples.two_tower.pairs import Pairs
+from snippets.checkpoints import load_checkpoint
+from snippets.framework.errors import UsageError
+
+CANDIDATES = 8  # near misses per wanted one, of which each epoch draws
+
+
+class NegativeSource:
+    """Makes the negatives of an epoch. With files, vectors and near misses stay the same in all epochs."""
+
+    def __init__(self, options: Options, pairs: Pairs, held_out: torch.Tensor) -> None:
+        """Read what files there are. Raises UsageError when they do not fit the data or the weights."""
+        self.options, self.pairs, self.held_out = options, pairs, held_out
+        self.learned = (~held_out).nonzero().flatten()
+        self.notes: list[str] = []
+        self.cache = self.near = None
+        self.crc32 = 0
+        if options.p_cache:
+            self.read_files()
+        self.check_candidates()
+
+    @property
+    def count(self) -> int:
+        """Return how many extra negatives a row has at most."""
+        return self.options.same_article_k + self.options.near_miss_k
+
+    def read_files(self) -> None:
+        """Read payload cache and near misses, made from the weights that the run starts with."""
+        options, pairs = self.options, self.pairs
+        checkpoint = load_checkpoint(Path(options.start_from))
+        weights = weights_stamp(checkpoint, pairs)
+        self.cache = read_cache(Path(options.p_cache), len(pairs), pairs.payloads.shape[1])
+        self.note(check_stamp(Path(options.p_cache), weights, "build_cache.py"))
+        self.crc32 = zlib.crc32(self.cache.numpy())
+        if options.near_misses:
+            file = Path(options.near_misses)
+            self.near = read_near_misses(file, pairs, self.held_out)
+            self.note(check_stamp(file, weights, "mine_near_misses.py"))
+            self.crc32 = zlib.crc32(self.near.numpy(), self.crc32)
+
+    def note(self, text: str | None) -> None:
+        """Keep a text for the user, if there is one."""
+        self.notes += [text] if text else []
+
+    def check_candidates(self) -> None:
+        """Raise UsageError when rows of the own article are wanted and no article has two."""
+        counts = self.pairs.articles[self.learned].unique(return_counts=True)[1]
+        if self.options.same_article_k and len(counts) == len(self.learned):
+            raise UsageError(
+                f"--same-article-k {self.options.same_article_k}: each article has a single row to learn "
+                "from, so there is no other one; use --same-article-k 0"
+            )
+
+    def coverage(self) -> float | None:
+        """Return the share of rows with a near miss in the file; None without a file."""
+        return None if self.near is None else (self.near[self.learned] != NONE).any(1).float().mean().item()
+
+    # --8<-- [start:for_epoch]
+    def for_epoch(self, epoch: int, model: TwoTowers, device: torch.device) -> Negatives:
+        """Return the negatives of an epoch (0, 1, …) on the CPU, drawn with the run's seed."""
+        options, pairs = self.options, self.pairs
+        generator = torch.Generator().manual_seed(options.seed + 1_000_003 * epoch)
+        cache, near = self.cache, self.near
+        if cache is None:
+            cache = embed_payloads(model, pairs.payloads, device)
+        if near is None and options.near_miss_k:
+            near = self.mine(model, cache.to(device))
+        columns = [own_article_negatives(pairs.articles, ~self.held_out, options.same_article_k, generator)]
+        if options.near_miss_k:
+            columns.insert(0, drawn(near, options.near_miss_k, generator))
+        rows = without_equal(torch.cat(columns, dim=1), pairs.payload_ids)
+        return Negatives(rows, cache.cpu(), columns[0].shape[1] if options.near_miss_k else 0)
+
+    # --8<-- [end:for_epoch]
+    def mine(self, model: TwoTowers, cache: torch.Tensor) -> torch.Tensor:
+        """Return the nearest wrong payloads of all rows to learn from, (N, k); NONE elsewhere."""
+        device, pairs = cache.device, self.pairs
+        forbidden = Forbidden(pairs.articles, pairs.payload_ids, self.held_out).to(device)
+        queries = embed_contexts(model, pairs.contexts, self.learned, device)
+        count = CANDIDATES * self.options.near_miss_k
+        found = find_near_misses(queries, self.learned.to(device), cache, forbidden, count)
+        near = torch.full((len(pairs), found.shape[1]), NONE)
+        near[self.learned] = found.cpu()
+        return near

@@ -1,0 +1,109 @@
+"""Extra negatives of an epoch: payloads of the own article, and near misses that score high.
+
+Their vectors come from a payload cache, which the payload tower filled when the epoch began. They take no
+part in the backward pass, and grow stale while the tower learns on.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import torch
+
+CHUNK = 1024  # contexts that are compared with the whole bank at once
+NONE = -1  # where there is no further negative
+
+
+@dataclass
+class Negatives:
+    """The extra negatives of every row: `rows` (N, k) are row numbers in `cache` (N, width), or NONE.
+
+    The first `near` columns are near misses, the others of the own article.
+    """
+
+    rows: torch.Tensor
+    cache: torch.Tensor
+    near: int
+
+    def to(self, device: torch.device) -> Self:
+        """Return the same on another device."""
+        return replace(self, rows=self.rows.to(device), cache=self.cache.to(device))
+
+    # --8<-- [start:extra]
+    def of(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return vectors (batch, k, width) of the negatives of `rows`, and which are missing (batch, k)."""
+        ids = self.rows.index_select(0, rows)
+        vectors = self.cache.index_select(0, ids.clamp(min=0).flatten())
+        return vectors.view(*ids.shape, self.cache.shape[1]), ids == NONE
+
+    # --8<-- [end:extra]
+
+
+# --8<-- [start:own_article]
+def own_article_negatives(
+    articles: torch.Tensor, usable: torch.Tensor, count: int, generator: torch.Generator
+) -> torch.Tensor:
+    """Return for each row `count` other usable rows of its article, (N, count); NONE when there are no more.
+
+    The rows of an article are shuffled and stand in a ring: each takes those that follow it.
+    """
+    chosen = torch.full((len(articles), count), NONE)
+    rows = usable.nonzero().flatten()
+    rows = rows[torch.randperm(len(rows), generator=generator)]
+    rows = rows[articles[rows].argsort(stable=True)]
+    _, group, sizes = articles[rows].unique_consecutive(return_inverse=True, return_counts=True)
+    first, size = (sizes.cumsum(0) - sizes)[group], sizes[group]
+    place = torch.arange(len(rows)) - first
+    for column in range(count):
+        partner = rows[first + (place + 1 + column) % size]
+        chosen[rows, column] = partner.where(column < size - 1, NONE)
+    return chosen
+
+
+# --8<-- [end:own_article]
+@dataclass
+class Forbidden:
+    """Which payloads are no near misses of which rows: held out, of the own article, or equal to the own."""
+
+    articles: torch.Tensor  # (N,), as the others
+    payload_ids: torch.Tensor
+    held_out: torch.Tensor
+
+    def to(self, device: torch.device) -> Self:
+        """Return the same on another device."""
+        return type(self)(self.articles.to(device), self.payload_ids.to(device), self.held_out.to(device))
+
+    def __call__(self, own: torch.Tensor) -> torch.Tensor:
+        """Return bool (n, N) for the rows `own` (n,)."""
+        same_article = self.articles[own, None] == self.articles
+        return same_article | (self.payload_ids[own, None] == self.payload_ids) | self.held_out
+
+
+# --8<-- [start:near_misses]
+@torch.no_grad()
+def find_near_misses(
+    queries: torch.Tensor, rows: torch.Tensor, bank: torch.Tensor, forbidden: Forbidden, count: int
+) -> torch.Tensor:
+    """Return the wrong payloads that queries (n, width) of `rows` (n,) score highest, (n, count).
+
+    That is an exact search through the whole bank (N, width), whose row numbers it returns, the highest
+    score first; NONE when there are no more.
+    """
+    found = []
+    for part, own in zip(queries.split(CHUNK), rows.split(CHUNK), strict=True):
+        scores = (part @ bank.T).masked_fill(forbidden(own), -torch.inf)
+        best, ids = scores.topk(min(count, len(bank)))
+        found.append(ids.where(best.isfinite(), NONE))
+    return torch.cat(found)
+
+
+# --8<-- [end:near_misses]
+def drawn(candidates: torch.Tensor, count: int, generator: torch.Generator) -> torch.Tensor:
+    """Return `count` of the candidates (N, k) of each row, drawn at random; NONE when there are no more."""
+    chances = torch.rand(candidates.shape, generator=generator).where(candidates != NONE, -1.0)
+    order = chances.argsort(dim=1, descending=True, stable=True)
+    return candidates.gather(1, order)[:, :count]
+
+
+def without_equal(chosen: torch.Tensor, payload_ids: torch.Tensor) -> torch.Tensor:
+    """Return the chosen rows (N, k) with NONE instead of those whose payload equals the row's own."""
+    return chosen.where(payload_ids[chosen.clamp(min=0)] != payload_ids[:, None], NONE)

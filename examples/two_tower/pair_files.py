@@ -1,0 +1,103 @@
+"""Pairs in a .npz file, or in a folder with the same arrays as .npy files, which are then only mapped.
+
+Any sentence encoder can write them: context_sequences (rows, positions, width) and target_vectors (rows,
+width), float32; truth_keys (rows, at least 1), whole numbers, of which the first column is the article.
+"""
+
+import zipfile
+from pathlib import Path
+
+import numpy
+import torch
+
+from examples.two_tower.pairs import Pairs
+from snippets.framework.errors import UsageError
+
+NAMES = ("context_sequences", "target_vectors", "truth_keys")
+UNPACK = "python -m zipfile -e"
+
+
+def read_pairs(path: Path) -> Pairs:
+    """Return the pairs in a file or folder. Raises UsageError that says what is wrong with it."""
+    arrays = mapped(path) if path.is_dir() else unpacked(path)
+    contexts, payloads, keys = (arrays[name] for name in NAMES)
+    check_shapes(path, contexts, payloads, keys)
+    for name in NAMES[:2]:
+        check_values(path, name, arrays[name])
+    how = "mapped from the folder" if path.is_dir() else "read into memory"
+    return Pairs(
+        path.name,
+        f"{path}, {how}",
+        torch.from_numpy(contexts),
+        torch.from_numpy(payloads),
+        torch.from_numpy(keys[:, 0].astype(numpy.int64)),
+        mapped=path.is_dir(),
+    )
+
+
+def unpacked(path: Path) -> dict[str, numpy.ndarray]:
+    """Return the arrays of a .npz file. Raises UsageError."""
+    try:
+        with numpy.load(path, allow_pickle=False) as file:
+            missing = [name for name in NAMES if name not in file]
+            if missing:
+                raise UsageError(f"{path} has no array {missing[0]}; it has {', '.join(file) or 'none'}")
+            return {name: file[name] for name in NAMES}
+    except (OSError, ValueError, TypeError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise UsageError(f"cannot read {path}: {error.strerror}") from None
+        raise UsageError(f"{path} is no whole .npz file with plain numbers: {error}") from None
+
+
+def mapped(folder: Path) -> dict[str, numpy.ndarray]:
+    """Return the arrays of a folder, of which only what is used is read. Raises UsageError."""
+    arrays = {}
+    for name in NAMES:
+        file = folder / f"{name}.npy"
+        try:
+            # Copy on write: PyTorch has no read-only tensors, and nobody here writes.
+            arrays[name] = numpy.load(file, mmap_mode="c", allow_pickle=False)
+        except FileNotFoundError:
+            raise UsageError(
+                f"{folder} has no {file.name}; unpack a .npz there: {UNPACK} FILE.npz {folder}"
+            ) from None
+        except (OSError, ValueError, EOFError) as error:
+            raise UsageError(f"{file} is no whole .npy file with plain numbers: {error}") from None
+    return arrays
+
+
+def check_shapes(path: Path, contexts: numpy.ndarray, payloads: numpy.ndarray, keys: numpy.ndarray) -> None:
+    """Raise UsageError unless the arrays have the right kinds and sizes and belong together."""
+    for name, array, axes in zip(NAMES, (contexts, payloads, keys), (3, 2, 2), strict=True):
+        wanted = "iu" if name == "truth_keys" else "f"
+        if array.dtype.kind not in wanted or (wanted == "f" and array.dtype != numpy.float32):
+            kind = "whole numbers" if wanted == "iu" else "float32"
+            raise UsageError(f"{path}: {name} is {array.dtype}, not {kind}")
+        if array.ndim != axes or 0 in array.shape:
+            raise UsageError(f"{path}: {name} has shape {array.shape}, not {axes} axes that hold something")
+    if not len(contexts) == len(payloads) == len(keys):
+        raise UsageError(
+            f"{path}: the arrays have {len(contexts)}, {len(payloads)} and {len(keys)} rows "
+            f"({', '.join(NAMES)}); a pair is a row of each"
+        )
+    if contexts.shape[2] != payloads.shape[1]:
+        raise UsageError(
+            f"{path}: contexts are {contexts.shape[2]} wide and payloads {payloads.shape[1]}; "
+            "both come from one encoder"
+        )
+    if len(numpy.unique(keys[:, 0])) < 2:
+        raise UsageError(f"{path}: all rows are of article {keys[0, 0]}; to hold some out, it takes two")
+
+
+def check_values(path: Path, name: str, array: numpy.ndarray) -> None:
+    """Raise UsageError for the first row that has a value that is no number, or only zeros."""
+    for start in range(0, len(array), 4096):  # a mapped file is never in memory as a whole
+        rows = array[start : start + 4096].reshape(len(array[start : start + 4096]), -1)
+        finite, empty = numpy.isfinite(rows).all(1), ~rows.any(1)
+        if not finite.all():
+            raise UsageError(f"{path}: {name}, row {start + int((~finite).argmax())}, holds NaN or infinity")
+        if empty.any():
+            raise UsageError(
+                f"{path}: {name}, row {start + int(empty.argmax())}, is all zeros and has no direction; "
+                "leave that row out of the file"
+            )

@@ -1,0 +1,87 @@
+"""Pairs to learn from: a context of a few vectors, the vector that belongs to it, and their article."""
+
+import math
+import zlib
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy
+import torch
+from torch.utils.data import Dataset
+
+
+class Passage(NamedTuple):
+    """A text of a page in both languages."""
+
+    page: str
+    section: str
+    english: str
+    chinese: str
+
+
+@dataclass
+class Pairs:
+    """All pairs of a data set; row numbers count through all of them, held out or not.
+
+    Two rows with equal payloads have the same `payload_ids`: for either context, both are right.
+    """
+
+    name: str
+    source: str  # in words
+    contexts: torch.Tensor  # (rows, positions, width)
+    payloads: torch.Tensor  # (rows, width)
+    articles: torch.Tensor  # (rows,), int64
+    passages: list[Passage] | None = None  # where the pairs are texts
+    mapped: bool = False  # the columns are files, of which only what is used is read
+    best_queries: torch.Tensor | None = None  # (rows, width) of the best possible scorer, where it is known
+    payload_ids: torch.Tensor = field(init=False)  # (rows,), int64
+
+    def __post_init__(self) -> None:
+        rows = numpy.ascontiguousarray(self.payloads.numpy())
+        whole_rows = rows.view(numpy.dtype((numpy.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+        self.payload_ids = torch.from_numpy(numpy.unique(whole_rows, return_inverse=True)[1])
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.articles)
+
+    def fingerprint(self) -> int:
+        """Return a CRC-32 of all content: a resumed run must find the same pairs."""
+        crc = 0
+        for column in (self.contexts, self.payloads, self.articles):
+            for part in column.split(4096):  # a mapped file is never in memory as a whole
+                crc = zlib.crc32(part.numpy(), crc)
+        return crc
+
+    def plain_queries(self) -> torch.Tensor:
+        """Return the last vector of each context, (rows, width): what retrieval without training compares."""
+        return self.contexts[:, -1]
+
+
+class PairRows(Dataset):
+    """Rows of `pairs` for a DataLoader: row number, context and payload."""
+
+    def __init__(self, pairs: Pairs, rows: torch.Tensor) -> None:
+        self.pairs, self.rows = pairs, rows
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return row number (), context (positions, width) and payload (width,)."""
+        row = self.rows[index]
+        return row, self.pairs.contexts[row], self.pairs.payloads[row]
+
+
+def split_by_article(articles: torch.Tensor, share: float, seed: int) -> torch.Tensor:
+    """Return which rows are held out, bool (rows,): whole articles, about `share` of all rows.
+
+    Rows of one article resemble each other. If some of them were learned from, and they are the negatives of
+    the others, a score on the others would say little about new articles.
+    """
+    names, counts = articles.unique(return_counts=True)
+    order = torch.randperm(len(names), generator=torch.Generator().manual_seed(seed))
+    before = counts[order].cumsum(0) - counts[order]  # rows of the articles drawn earlier
+    chosen = names[order[before < math.ceil(share * len(articles))]]
+    return torch.isin(articles, chosen)

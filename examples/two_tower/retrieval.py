@@ -1,0 +1,43 @@
+"""How well contexts find their payloads among all that there are."""
+
+import torch
+
+CHUNK = 1024  # contexts that are compared with the whole bank at once
+RECALLS = (1, 5, 10, 50)
+CONTAIN = 50
+
+
+# --8<-- [start:retrieval]
+@torch.no_grad()
+def retrieval(
+    queries: torch.Tensor,
+    rows: torch.Tensor,
+    bank: torch.Tensor,
+    payload_ids: torch.Tensor,
+    articles: torch.Tensor,
+) -> dict[str, float]:
+    """Return R@1, R@5, R@10, R@50, MRR and Contain@50 of queries (n, width) that belong to `rows` (n,).
+
+    `bank` (N, width), `payload_ids` and `articles` (N,) are of all payloads, learned from or not. R@k: the
+    share of queries with their own payload among the k best; MRR: the mean of 1 / its place. Other payloads
+    with an equal score, which could stand before or after it, count by their chance; equal payloads are one.
+    Contain@50: the share with any payload of the own article among the 50 best.
+    """
+    harmonic = torch.cat([torch.zeros(1), (1 / torch.arange(1, len(bank) + 1)).cumsum(0)]).to(bank.device)
+    sums = torch.zeros(len(RECALLS) + 2, device=bank.device)
+    for part, own in zip(queries.split(CHUNK), rows.split(CHUNK), strict=True):
+        scores = part @ bank.T
+        best = scores.topk(min(CONTAIN, len(bank))).indices
+        contained = (articles[best] == articles[own, None]).any(1)
+        others = payload_ids != payload_ids[own, None]
+        mine = scores.gather(1, own[:, None])
+        above = ((scores > mine) & others).sum(1)
+        level = ((scores == mine) & others).sum(1)
+        found = [(k - above).clamp(min=0).minimum(level + 1) / (level + 1) for k in RECALLS]
+        reciprocal = (harmonic[above + level + 1] - harmonic[above]) / (level + 1)
+        sums += torch.stack([*found, reciprocal, contained.float()]).sum(1)
+    names = [*(f"recall_{k}" for k in RECALLS), "mrr", f"contain_{CONTAIN}"]
+    return dict(zip(names, (sums / len(rows)).tolist(), strict=True))
+
+
+# --8<-- [end:retrieval]

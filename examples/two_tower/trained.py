@@ -1,0 +1,103 @@
+"""A trained network and the data of its run, for the programs that use what train.py made."""
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from examples.two_tower.data_sources import load_pairs
+from examples.two_tower.model import TwoTowers
+from examples.two_tower.options import Options
+from examples.two_tower.pairs import Pairs
+from examples.two_tower.train import PROGRAM, build_network
+from snippets.checkpoints import DamagedCheckpoint, check_weights, load_checkpoint, load_newest
+from snippets.framework.command_line import StrictParser
+from snippets.framework.errors import UsageError
+from snippets.framework.resume import newest_first
+from snippets.framework.training_options import check_saved
+from snippets.framework.user_paths import expanded
+
+RUNS = Path("runs") / PROGRAM.system
+FIRST = "python examples/two_tower/train.py"
+
+
+@dataclass
+class Trained:
+    """A network that has learned, and from what."""
+
+    model: TwoTowers
+    pairs: Pairs
+    held_out: torch.Tensor  # bool (rows,)
+    options: Options
+    content: dict[str, Any]  # of the checkpoint
+    checkpoint: Path
+    note: str | None  # to be told to the user
+
+    @property
+    def folder(self) -> Path:
+        """Return the run folder, or, of a checkpoint that lies elsewhere, the folder in which it lies."""
+        parent = self.checkpoint.parent
+        return parent.parent if parent.name == "checkpoints" else parent
+
+
+def add_run(parser: StrictParser) -> None:
+    """Add the argument that says which run is meant, and the device."""
+    parser.add_argument(
+        "run",
+        nargs="?",
+        type=expanded,
+        metavar="RUN|CHECKPOINT",
+        help=f"run folder, or a .pt file in it; the newest run in {RUNS}",
+    )
+    devices = ("auto", "mps", "cuda", "cpu")
+    parser.add_argument("--device", default="auto", choices=devices, help="auto: CUDA, then MPS, then CPU")
+
+
+def newest_run() -> Path:
+    """Return the run folder that began last and has a checkpoint. Raises UsageError without one."""
+    for folder in newest_first(RUNS):
+        if any((folder / "checkpoints").glob("*.pt")):
+            return folder
+    raise UsageError(f"there is no trained run in {RUNS}; make one: {FIRST}")
+
+
+def find_checkpoint(path: Path) -> tuple[dict[str, Any], Path, str | None]:
+    """Return content and path of the checkpoint that `path` means, and a note for the user.
+
+    Of a run folder that is best.pt, or the newest one when that is missing or damaged. Raises UsageError.
+    """
+    if not path.exists():
+        raise UsageError(f"there is no run folder or checkpoint {path}")
+    if not path.is_dir():
+        return load_checkpoint(path, PROGRAM.system), path, None
+    folder = path / "checkpoints"
+    if not folder.is_dir():
+        raise UsageError(f"{path} holds no run (no folder checkpoints); name a run folder or a checkpoint")
+    best = folder / "best.pt"
+    try:
+        return load_checkpoint(best, PROGRAM.system), best, None
+    except DamagedCheckpoint as damage:
+        content, newest, _ = load_newest(folder, PROGRAM.system)
+        return content, newest, f"{damage}; taking {newest} instead"
+
+
+def load_trained(run: Path | None) -> Trained:
+    """Return the network of a run folder or checkpoint, or of the newest run, on the CPU, with its data.
+
+    Raises UsageError when there is none, or its data are gone or have changed.
+    """
+    content, checkpoint, note = find_checkpoint(run or newest_run())
+    saved = content["config"].get("options")
+    if not isinstance(saved, dict) or saved.keys() != {field.name for field in fields(Options)}:
+        raise UsageError(f"{checkpoint} was made by another version of this program; train again")
+    check_saved({"options": saved}, PROGRAM.read_command_line, Options, checkpoint)
+    options = Options(**saved)
+    pairs = load_pairs(options.data, options.rows, options.noise, options.seed)
+    if pairs.fingerprint() != content["config"].get("pairs_crc32"):
+        raise UsageError(f"the content of --data {options.data} is not what {checkpoint} learned from")
+    model = build_network(options, pairs.contexts.shape[2])
+    check_weights(model, content["model"])
+    model.load_state_dict(content["model"])
+    held_out = torch.isin(pairs.articles, torch.tensor(content["config"]["held_out_articles"]))
+    return Trained(model.eval(), pairs, held_out, options, content, checkpoint, note)
