@@ -5,7 +5,6 @@
 
 #include <c10/core/ScalarType.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -159,8 +158,8 @@ inline const std::vector<Rule> rules{
      "Mish for complex is not supported for MPS"},
 };
 
-// What a CPU tensor among the arguments gets to hear. Operators that are not listed look at devices before they
-// choose a kernel, as on every device.
+// What a CPU tensor among the arguments gets to hear. Most operators compare devices before they compute, as on every
+// device; these meet the tensor in their kernel. Others may do so, too, and get the text of the most here.
 struct MixedDevices {
   const char* op;
   int since, until;
