@@ -153,7 +153,7 @@ class SelectiveScan(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, G: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """Return the gradients of the six inputs, in their dtypes."""
+        """Return the gradients of the six inputs; autograd brings each to the dtype of its input."""
         x, dt, A, B, C, D = ctx.saved_tensors
         with torch.autocast(x.device.type, enabled=False):
             scan = BlockwiseScan(x, dt, A, B, C)
@@ -166,8 +166,7 @@ class SelectiveScan(torch.autograd.Function):
             to_x = to["u"] * scan.dt + D * G
             to_dt = to["u"] * scan.x + to["dt"]
             to_x, to_dt, to_B, to_C = (part.transpose(0, 1) for part in (to_x, to_dt, to["B"], to["C"]))
-            gradients = (to_x, to_dt, to["A"], to_B, to_C, (G * scan.x).sum((0, 1)))
-        return tuple(part.to(tensor.dtype) for part, tensor in zip(gradients, ctx.saved_tensors, strict=True))
+            return to_x, to_dt, to["A"], to_B, to_C, (G * scan.x).sum((0, 1))
 
 
 @torch.compiler.disable  # breaks the graph: the loops would become thousands of operations

@@ -28,7 +28,7 @@ def run(scan, inputs):
     """Return the output of a scan, and the gradients of the six inputs for a loss with random weights."""
     y = scan(*inputs)
     torch.manual_seed(1)
-    weights = torch.randn(y.shape).to(y)
+    weights = torch.randint(-3, 4, y.shape).to(y)  # the same in every dtype
     return [y.detach(), *torch.autograd.grad(y, inputs, weights, materialize_grads=True)]
 
 
@@ -89,11 +89,11 @@ def test_inputs_that_are_views_give_the_same():
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_half_precision_is_only_at_the_ends(dtype):
-    """In bfloat16 throughout, 300 steps would be wrong in the second digit."""
+    """Hardly any value is rounded to another neighbour. In half precision throughout, most would be."""
     inputs = make_inputs(2, 300, 6, 4, dtype=dtype)
     wide = [value.detach().double().requires_grad_() for value in inputs]
     expected = [value.to(dtype) for value in run(selective_scan_reference, wide)]
-    assert_close(run(selective_scan, inputs), expected, 4 * torch.finfo(dtype).eps)
+    assert_close(run(selective_scan, inputs), expected, 0.1 * torch.finfo(dtype).eps)
 
 
 def test_autocast_changes_nothing():
