@@ -25,6 +25,7 @@ import math
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 CHUNK = 32  # steps that are computed together; √length where that is more
@@ -33,8 +34,8 @@ CHUNK = 32  # steps that are computed together; √length where that is more
 BLOCK = {"cpu": 2**20, "mps": 2**24, "cuda": 2**26}
 
 Place = tuple[slice, slice, slice]  # time, rows, channels
-Start = torch.Tensor | None  # a value of one step for a whole block; None is 0
-Sums = dict[str, torch.Tensor]  # gradients by the name of what they belong to
+Start = Tensor | None  # a value of one step for a whole block; None is 0
+Sums = dict[str, Tensor]  # gradients by the name of what they belong to
 
 
 def cut(size: int, most: int) -> list[slice]:
@@ -48,7 +49,7 @@ def longest(slices: list[slice]) -> int:
     return max((one.stop - one.start for one in slices), default=1)
 
 
-def column(part: torch.Tensor) -> torch.Tensor:
+def column(part: Tensor) -> Tensor:
     """Return a part (..., n) as (..., n, 1). Copied into one piece, it is multiplied faster on a GPU."""
     return part.contiguous().unsqueeze(-1)
 
@@ -59,7 +60,7 @@ class BlockwiseScan:
     All tensors have time first, so that the states of one step are contiguous.
     """
 
-    def __init__(self, x, dt, A, B, C):
+    def __init__(self, x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor):
         self.dtype = torch.promote_types(x.dtype, torch.float32)
         self.x, self.dt, self.B, self.C = map(self.time_first, (x, dt, B, C))
         self.A, self.u = A.to(self.dtype), self.dt * self.x
@@ -74,15 +75,15 @@ class BlockwiseScan:
         values *= longest(rows) * longest(channels)
         self.memory = x.new_empty((3, values), dtype=self.dtype)
 
-    def time_first(self, tensor: torch.Tensor) -> torch.Tensor:
+    def time_first(self, tensor: Tensor) -> Tensor:
         """Return a tensor (batch, length, ...) as (length, batch, ...), in the dtype that is computed in."""
         return tensor.transpose(0, 1).to(self.dtype).contiguous()
 
-    def reuse(self, number: int, *shape: int) -> torch.Tensor:
+    def reuse(self, number: int, *shape: int) -> Tensor:
         """Return a tensor of this shape in the piece of memory with this number, with any content."""
         return self.memory[number, : math.prod(shape)].view(shape)
 
-    def run(self, place: Place, start: Start) -> tuple[torch.Tensor, torch.Tensor]:
+    def run(self, place: Place, start: Start) -> tuple[Tensor, Tensor]:
         """Return the decays a_t at `place`, and the states: `start` before the first step, then each h_t.
 
         Both are (steps, rows, channels, state), and valid until the next call.
@@ -108,7 +109,7 @@ class BlockwiseScan:
             found.append(states[-1].clone())
         return found
 
-    def run_back(self, place: Place, start: Start, G: torch.Tensor, later: Start, to: Sums) -> Start:
+    def run_back(self, place: Place, start: Start, G: Tensor, later: Start, to: Sums) -> Start:
         """Add what the steps at `place` contribute to the gradients of u, dt (as a part of a_t), A, B and C.
 
         `later` is a_t g_t of the step behind them, None for 0. Returns that of the first of them.
@@ -136,7 +137,7 @@ class SelectiveScan(torch.autograd.Function):
     """The scan as one operation of autograd, which saves its inputs and nothing else."""
 
     @staticmethod
-    def forward(ctx: Any, x, dt, A, B, C, D) -> torch.Tensor:
+    def forward(ctx: Any, x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor) -> Tensor:
         """Return y (batch, length, inner) in the dtype of x."""
         ctx.save_for_backward(x, dt, A, B, C, D)
         with torch.autocast(x.device.type, enabled=False):
@@ -152,7 +153,7 @@ class SelectiveScan(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, G: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    def backward(ctx: Any, G: Tensor) -> tuple[Tensor, ...]:
         """Return the gradients of the six inputs; autograd brings each to the dtype of its input."""
         x, dt, A, B, C, D = ctx.saved_tensors
         with torch.autocast(x.device.type, enabled=False):
@@ -161,6 +162,7 @@ class SelectiveScan(torch.autograd.Function):
             to = {name: torch.zeros_like(getattr(scan, name)) for name in ("u", "dt", "A", "B", "C")}
             for rows, channels in scan.blocks:
                 starts, later = scan.starts(rows, channels), None
+                # Without any step, there is a start but no chunk.
                 for time, start in zip(reversed(scan.chunks), reversed(starts), strict=False):
                     later = scan.run_back((time, rows, channels), start, G, later, to)
             to_x = to["u"] * scan.dt + D * G
@@ -170,7 +172,7 @@ class SelectiveScan(torch.autograd.Function):
 
 
 @torch.compiler.disable  # breaks the graph: the loops would become thousands of operations
-def selective_scan(x, dt, A, B, C, D):
+def selective_scan(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor) -> Tensor:
     """Return y (batch, length, inner) of the scan above, in the dtype of x. Raises ValueError.
 
     Its gradients cannot be differentiated again.
@@ -179,7 +181,7 @@ def selective_scan(x, dt, A, B, C, D):
     return SelectiveScan.apply(x, dt, A, B, C, D)
 
 
-def check_shapes(x, dt, A, B, C, D) -> None:
+def check_shapes(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor) -> None:
     """Raise ValueError, with all shapes, unless they fit together."""
     shapes = {"x": x, "dt": dt, "A": A, "B": B, "C": C, "D": D}
     shapes = {name: tuple(tensor.shape) for name, tensor in shapes.items()}
@@ -195,7 +197,7 @@ def check_shapes(x, dt, A, B, C, D) -> None:
     )
 
 
-def selective_scan_reference(x, dt, A, B, C, D):
+def selective_scan_reference(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor) -> Tensor:
     """Return what `selective_scan` returns. This is the definition as a loop, and autograd does the rest."""
     wanted, dtype = x.dtype, torch.promote_types(x.dtype, torch.float32)
     x, dt, A, B, C, D = (tensor.to(dtype) for tensor in (x, dt, A, B, C, D))

@@ -40,8 +40,8 @@ LAYERS = {"scan": 8, "loop": 1}
 SCANS = {"scan": selective_scan, "loop": selective_scan_reference}
 
 _HEADER = """\
-# Measured by tools/measuring/selective_scan.py, which replaces the entry of the machine that it runs on.
-# Seconds of a forward and a backward pass, ratio: loop / scan; memory in bytes.
+# By hand: shared and busy. tools/measuring/selective_scan.py writes the rest and replaces the entry of its
+# machine: seconds of a forward and a backward pass, ratio: loop / scan; memory in bytes.
 """
 
 
