@@ -119,7 +119,7 @@ SYSTEMS = (
                 "train",
                 tiny={
                     "data": "generated",
-                    "rows": 240,
+                    "rows": 300,
                     "width": 8,
                     "batch_size": 32,
                     "epochs": 3,
