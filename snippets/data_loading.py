@@ -12,7 +12,12 @@ from torch.utils.data import DataLoader, Dataset
 from snippets.data_on_device import to_device
 from snippets.data_order import EpochBatches, SeededSamples
 from snippets.framework.errors import RunError, UsageError
-from snippets.worker_checks import check_can_be_sent, check_main_guard, collate_on_cpu
+from snippets.worker_checks import (
+    check_can_be_sent,
+    check_main_guard,
+    collate_on_cpu,
+    end_without_parent,
+)
 
 WORKERS_PER_CORE = 4  # more only wait for each other, and each holds a PyTorch of its own in memory
 
@@ -53,7 +58,7 @@ class EpochLoader:
         if workers:
             check_main_guard()
             check_can_be_sent(dataset)
-            options["collate_fn"] = collate_on_cpu
+            options |= {"collate_fn": collate_on_cpu, "worker_init_fn": end_without_parent}
         self.device = device
         self.order = EpochBatches(len(dataset), batch_size, seed)
         # Without a generator of its own, the loader takes a number from the global one at every start.

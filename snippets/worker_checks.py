@@ -1,6 +1,7 @@
 """Say what is wrong with a data set or script before worker processes fail over it."""
 
 import multiprocessing
+import os
 import pickle
 import sys
 from io import RawIOBase
@@ -80,3 +81,14 @@ def check_main_guard() -> None:
     """
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         sys.exit('error: put the start of the script under `if __name__ == "__main__":`, workers import it')
+
+
+def end_without_parent(worker: int) -> None:
+    """End this worker if the process that started it has died meanwhile. For `worker_init_fn`.
+
+    PyTorch's workers watch the process that adopted them when they began to work. If the training was killed
+    while they still imported, that is another one, and they would wait for work for ever.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is not None and not parent.is_alive():
+        os._exit(1)

@@ -1,9 +1,13 @@
 """What cannot work in a worker process is refused in one line before one starts."""
 
 import multiprocessing
+import os
+import subprocess
 import sys
 import threading
+import time
 import types
+from pathlib import Path
 
 import pytest
 import torch
@@ -11,6 +15,7 @@ import torch
 from snippets.framework.errors import UsageError, exit_with_one_line
 from snippets.worker_checks import check_can_be_sent, check_main_guard, collate_on_cpu
 
+ROOT = Path(__file__).resolve().parents[2]
 META = torch.device("meta")  # stands for MPS: tensors there cannot be sent either
 
 
@@ -83,3 +88,61 @@ def test_a_worker_that_runs_the_whole_script_ends_with_one_line(monkeypatch):
     monkeypatch.setattr(multiprocessing.current_process(), "_inheriting", True, raising=False)
     with pytest.raises(SystemExit, match='under `if __name__ == "__main__":`'):
         check_main_guard()
+
+
+ORPHAN = """
+import multiprocessing, sys, time
+from pathlib import Path
+from snippets.worker_checks import end_without_parent
+
+def work(folder):
+    (folder / "importing").touch()
+    while not (folder / "go").exists():
+        time.sleep(0.01)
+    end_without_parent(0)
+    (folder / "works").touch()
+
+if __name__ == "__main__":
+    worker = multiprocessing.get_context("spawn").Process(target=work, args=(Path(sys.argv[1]),))
+    worker.start()
+    print(worker.pid, flush=True)
+    worker.join()
+"""
+
+
+@pytest.mark.program
+@pytest.mark.parametrize("killed", [False, True], ids=["alive", "killed"])
+def test_a_worker_whose_training_was_killed_meanwhile_ends(tmp_path, killed):
+    (tmp_path / "train.py").write_text(ORPHAN)
+    training = subprocess.Popen(
+        [sys.executable, "train.py", str(tmp_path)],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    worker = int(training.stdout.readline())
+    wait_until((tmp_path / "importing").exists)
+    if killed:
+        training.kill()
+        training.wait()
+    (tmp_path / "go").touch()
+    wait_until(lambda: (tmp_path / "works").exists() or not is_running(worker))
+    assert (tmp_path / "works").exists() != killed
+    training.communicate()
+
+
+def wait_until(condition):
+    """Wait for something that has to come; the test's time limit ends what waits for ever."""
+    while not condition():
+        time.sleep(0.01)
+
+
+def is_running(pid):
+    """Return whether a process is there and is no zombie."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{pid}/stat")
+    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
