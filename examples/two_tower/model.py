@@ -86,7 +86,8 @@ class ContextTower(nn.Module):
 
     def forward(self, contexts: torch.Tensor) -> torch.Tensor:
         """Map (batch, positions, width_in) to (batch, width_in)."""
-        sequence = self.layers(self.enter(contexts))
+        entered = self.enter(contexts).to(self.norm.weight.dtype)  # layers of 16 bits add to 32
+        sequence = self.layers(entered)
         if isinstance(sequence, tuple):  # a GRU returns its last state, too
             sequence = sequence[0]
         return F.normalize(contexts[:, -1] + self.leave(self.norm(sequence[:, -1])), dim=-1)
