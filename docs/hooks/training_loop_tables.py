@@ -11,19 +11,30 @@ COMPARED = {
     "bare": {"en": "bare loop, counts no accuracy", "zh": "裸循环，不统计准确率"},
     "steps": {"en": "the same steps", "zh": "同样的训练步"},
 }
-TRAININGS = {
-    "digits": {"en": "16×16 digits, width 8, batch size 64", "zh": "16×16 数字图片，宽度 8，批大小 64"},
-    "synthetic": {
+TRAININGS = {  # by system and case
+    ("cifar_optimizers", "digits"): {
+        "en": "16×16 digits, width 8, batch size 64",
+        "zh": "16×16 数字图片，宽度 8，批大小 64",
+    },
+    ("cifar_optimizers", "synthetic"): {
         "en": "generated 32×32 images, width {width}, batch size {batch}",
         "zh": "生成的 32×32 图片，宽度 {width}，批大小 {batch}",
     },
-    "small": {
+    ("indicator_transformer", "small"): {
         "en": "indicators, 36,130 parameters, batch size 64",
         "zh": "技术指标，36,130 个参数，批大小 64",
     },
-    "origin": {
+    ("indicator_transformer", "origin"): {
         "en": "indicators, 4,894,082 parameters, batch size 16",
         "zh": "技术指标，4,894,082 个参数，批大小 16",
+    },
+    ("two_tower", "pages"): {
+        "en": "two towers, 759,168 parameters, batch size 64",
+        "zh": "双塔，759,168 个参数，批大小 64",
+    },
+    ("two_tower", "origin"): {
+        "en": "two towers, 37,452,544 parameters, batch size 256",
+        "zh": "双塔，37,452,544 个参数，批大小 256",
     },
 }
 WAITS = {
@@ -72,17 +83,18 @@ def loop_table(columns: Iterable[Column], part: str, language: str) -> str:
     for entry in load("training_loop"):
         name = processor(entry["machine"], entry["device"], language)
         for found in entry[part]:
-            rows.append(found | {"device": name, "training": training_name(found)})
+            rows.append(found | {"device": name, "training": training_name(entry["system"], found)})
         where.append(named(f"`{entry['system']}`", origin(entry, language), language))
     return explained(columns, rows, language, *where)
 
 
-def training_name(part: Mapping[str, Any]) -> dict[str, str]:
+def training_name(system: str, part: Mapping[str, Any]) -> dict[str, str]:
     """Return what was trained, in words of both languages."""
     words = part["words"]
     given = dict(zip(words[::2], words[1::2], strict=True))
     width, batch = given.get("--width", 8), given.get("--batch-size", 64)
-    return {code: text.format(width=width, batch=batch) for code, text in TRAININGS[part["data"]].items()}
+    texts = TRAININGS[system, part["data"]]
+    return {code: text.format(width=width, batch=batch) for code, text in texts.items()}
 
 
 def waiting(language: str) -> str:

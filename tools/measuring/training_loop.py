@@ -5,8 +5,9 @@
 Two promises, each as a ratio within one run, with its spread:
 
 overhead  an epoch of the real loop (losses read, metrics, heartbeat, progress bar) against a bare PyTorch
-          loop over the same batches on the same device, in turns; neither evaluates nor saves. "bare" counts
-          no accuracy either; "steps" takes the system's own steps, so that only the loop around them differs
+          loop over the same batches on the same device, in turns; neither evaluates nor saves. Both do what
+          the system does before an epoch. "bare" counts no accuracy; "steps" takes the system's own steps, so
+          that only the loop around them differs
 saving    the share of a run at default settings that goes into checkpoints, the one at its end included
 
 The entry of this system, machine and device is replaced, those of others stay.
@@ -35,6 +36,7 @@ from snippets.framework.training_run import Program
 from snippets.stop_signals import StopSignals
 from snippets.timing import compare
 from snippets.training_loop import EpochResult, Task, Training
+from tools.measuring.bare_losses import bare_loss
 from tools.measuring.result_entries import RESULTS, new_entry, rounded, store
 
 DATA = RESULTS / "training_loop.yaml"
@@ -71,18 +73,21 @@ class TimedSaving(Training):
 def bare_epoch(task: Any, epoch: int) -> None:
     """Train for one epoch as a tutorial would, reading nothing from the device."""
     (optimizer,), (scheduler,) = task.state.optimizers, task.state.schedulers
+    task.begin_epoch(epoch)
     for batch in task.batches(epoch, 0):
-        loss, _ = task.loss(task.network, batch)
+        loss = bare_loss(task, batch)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         if task.max_norm is not None:
             torch.nn.utils.clip_grad_norm_(task.state.model.parameters(), task.max_norm)
         optimizer.step()
         scheduler.step()
+        task.state.step += 1
 
 
 def steps_only(task: Task, epoch: int) -> None:
     """Train for one epoch with the steps of the real loop and nothing around them."""
+    task.begin_epoch(epoch)
     for batch in task.batches(epoch, 0):
         task.learn(batch)
 
@@ -171,6 +176,8 @@ def measure(name: str, device: torch.device, pairs: int) -> dict[str, Any]:
             overhead = measure_overhead(program, ["--device", device.type, *words], pairs, epoch)
             print(f"{case.name}: real / {against} {overhead['ratio']}", flush=True)
             entry["overhead"].append(known | {"against": against} | overhead)
+        if not case.epochs:
+            continue
         saving = measure_saving(program, ["--device", device.type, *words], case.epochs)
         print(f"{case.name}: {saving['saves']} checkpoints, {saving['share']:.3%} of the time", flush=True)
         entry["saving"].append(known | saving)
