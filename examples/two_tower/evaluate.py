@@ -53,15 +53,15 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
 def scores(trained: Trained, device: torch.device) -> dict[str, dict[str, float]]:
     """Return the retrieval scores of the untrained vectors, of the network and of the best scorer."""
     pairs, rows = trained.pairs, trained.held_out.nonzero().flatten()
-    known = pairs.payload_ids, pairs.articles
+    plain, known = pairs.plain_payloads(), (pairs.payload_ids, pairs.articles)
     model = trained.model.to(device)
     queries = embed_contexts(model, pairs.contexts, rows, device).cpu()
     found = {
-        "untrained": retrieval(pairs.plain_queries()[rows], rows, pairs.payloads, *known),
+        "untrained": retrieval(pairs.plain_queries()[rows], rows, plain, *known),
         "trained": retrieval(queries, rows, embed_payloads(model, pairs.payloads, device).cpu(), *known),
     }
     if pairs.best_queries is not None:
-        found["best"] = retrieval(pairs.best_queries[rows], rows, pairs.payloads, *known)
+        found["best"] = retrieval(pairs.best_queries[rows], rows, plain, *known)
     return found
 
 

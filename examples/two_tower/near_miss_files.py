@@ -15,6 +15,7 @@ import numpy
 import torch
 
 from examples.two_tower.negatives import NONE
+from examples.two_tower.pair_files import one_line
 from examples.two_tower.pairs import Pairs
 from snippets.atomic_write import replace_file, replace_json
 from snippets.framework.errors import UsageError
@@ -71,8 +72,8 @@ def read_cache(file: Path, rows: int, width: int) -> torch.Tensor:
         vectors = numpy.load(file, allow_pickle=False)
     except FileNotFoundError:
         raise UsageError(f"there is no {file}; make it: python examples/two_tower/build_cache.py") from None
-    except (OSError, ValueError, EOFError) as error:
-        raise UsageError(f"{file} is no whole .npy file with plain numbers: {error}") from None
+    except Exception as error:  # NumPy and zipfile meet damage in many ways
+        raise UsageError(f"{file} is no whole .npy file with plain numbers: {one_line(error)}") from None
     if not isinstance(vectors, numpy.ndarray):
         raise UsageError(f"{file} holds several arrays; name a .npy file with one")
     if vectors.dtype != numpy.float32 or vectors.shape != (rows, width):

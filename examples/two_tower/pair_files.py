@@ -4,7 +4,6 @@ Any sentence encoder can write them: context_sequences (rows, positions, width) 
 width), float32; truth_keys (rows, at least 1), whole numbers, of which the first column is the article.
 """
 
-import zipfile
 from pathlib import Path
 
 import numpy
@@ -43,10 +42,12 @@ def unpacked(path: Path) -> dict[str, numpy.ndarray]:
             if missing:
                 raise UsageError(f"{path} has no array {missing[0]}; it has {', '.join(file) or 'none'}")
             return {name: file[name] for name in NAMES}
-    except (OSError, ValueError, TypeError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+    except UsageError:
+        raise
+    except Exception as error:  # zipfile, zlib and NumPy meet damage in many ways
         if isinstance(error, OSError) and error.errno is not None:
             raise UsageError(f"cannot read {path}: {error.strerror}") from None
-        raise UsageError(f"{path} is no whole .npz file with plain numbers: {error}") from None
+        raise UsageError(f"{path} is no whole .npz file with plain numbers: {one_line(error)}") from None
 
 
 def mapped(folder: Path) -> dict[str, numpy.ndarray]:
@@ -61,9 +62,16 @@ def mapped(folder: Path) -> dict[str, numpy.ndarray]:
             raise UsageError(
                 f"{folder} has no {file.name}; unpack a .npz there: {UNPACK} FILE.npz {folder}"
             ) from None
-        except (OSError, ValueError, EOFError) as error:
-            raise UsageError(f"{file} is no whole .npy file with plain numbers: {error}") from None
+        except Exception as error:  # as in a .npz file
+            raise UsageError(f"{file} is no whole .npy file with plain numbers: {one_line(error)}") from None
+        if not isinstance(arrays[name], numpy.ndarray):
+            raise UsageError(f"{file} holds several arrays; unpack it")
     return arrays
+
+
+def one_line(error: Exception) -> str:
+    """Return the first line of what an error says."""
+    return str(error).partition("\n")[0] or type(error).__name__
 
 
 def check_shapes(path: Path, contexts: numpy.ndarray, payloads: numpy.ndarray, keys: numpy.ndarray) -> None:
@@ -90,14 +98,16 @@ def check_shapes(path: Path, contexts: numpy.ndarray, payloads: numpy.ndarray, k
 
 
 def check_values(path: Path, name: str, array: numpy.ndarray) -> None:
-    """Raise UsageError for the first row that has a value that is no number, or only zeros."""
+    """Raise UsageError for the first row that has a value that is no number, or ends in a vector of zeros."""
     for start in range(0, len(array), 4096):  # a mapped file is never in memory as a whole
-        rows = array[start : start + 4096].reshape(len(array[start : start + 4096]), -1)
-        finite, empty = numpy.isfinite(rows).all(1), ~rows.any(1)
+        part = array[start : start + 4096]
+        finite = numpy.isfinite(part).reshape(len(part), -1).all(1)
+        empty = ~part.reshape(len(part), -1, part.shape[-1])[:, -1].any(1)
         if not finite.all():
             raise UsageError(f"{path}: {name}, row {start + int((~finite).argmax())}, holds NaN or infinity")
         if empty.any():
+            has = "has a last vector of zeros, which" if array.ndim == 3 else "is all zeros and"
             raise UsageError(
-                f"{path}: {name}, row {start + int(empty.argmax())}, is all zeros and has no direction; "
+                f"{path}: {name}, row {start + int(empty.argmax())}, {has} has no direction; "
                 "leave that row out of the file"
             )

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy
 import torch
+from torch.nn import functional as F
 from torch.utils.data import Dataset
 
 
@@ -50,12 +51,16 @@ class Pairs:
         crc = 0
         for column in (self.contexts, self.payloads, self.articles):
             for part in column.split(4096):  # a mapped file is never in memory as a whole
-                crc = zlib.crc32(part.numpy(), crc)
+                crc = zlib.crc32(part.contiguous().numpy(), crc)
         return crc
 
     def plain_queries(self) -> torch.Tensor:
         """Return the last vector of each context, (rows, width): what retrieval without training compares."""
         return self.contexts[:, -1]
+
+    def plain_payloads(self) -> torch.Tensor:
+        """Return the payloads as unit vectors, (rows, width): with what those queries are compared."""
+        return F.normalize(self.payloads, dim=1)
 
 
 class PairRows(Dataset):

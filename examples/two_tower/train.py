@@ -77,7 +77,7 @@ class Retrieval(Task):
         """Return what config.json says of data and network."""
         pairs, mean = self.pairs, self.pairs.plain_queries()
         held_out = self.held_out.nonzero().flatten()
-        known = pairs.payloads, pairs.payload_ids, pairs.articles
+        known = pairs.plain_payloads(), pairs.payload_ids, pairs.articles
 
         def scores(queries: torch.Tensor) -> dict[str, float]:
             return retrieval(queries[held_out], held_out, *known)

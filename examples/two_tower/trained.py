@@ -88,8 +88,9 @@ def load_trained(run: Path | None) -> Trained:
     Raises UsageError when there is none, or its data are gone or have changed.
     """
     content, checkpoint, note = find_checkpoint(run or newest_run())
-    saved = content["config"].get("options")
-    if not isinstance(saved, dict) or saved.keys() != {field.name for field in fields(Options)}:
+    saved, kept = (content["config"].get(name) for name in ("options", "held_out_articles"))
+    known = isinstance(saved, dict) and saved.keys() == {field.name for field in fields(Options)}
+    if not known or not isinstance(kept, list) or not all(type(article) is int for article in kept):
         raise UsageError(f"{checkpoint} was made by another version of this program; train again")
     check_saved({"options": saved}, PROGRAM.read_command_line, Options, checkpoint)
     options = Options(**saved)
@@ -99,5 +100,5 @@ def load_trained(run: Path | None) -> Trained:
     model = build_network(options, pairs.contexts.shape[2])
     check_weights(model, content["model"])
     model.load_state_dict(content["model"])
-    held_out = torch.isin(pairs.articles, torch.tensor(content["config"]["held_out_articles"]))
+    held_out = torch.isin(pairs.articles, torch.tensor(kept))
     return Trained(model.eval(), pairs, held_out, options, content, checkpoint, note)

@@ -1,0 +1,76 @@
+"""The files that this system reads, for the attacks of test_damaged_data.py, and arrays for other tests."""
+
+import json
+
+import numpy
+import torch
+
+from examples.two_tower.data_sources import generate_pairs
+from examples.two_tower.near_miss_files import read_cache, read_near_misses
+from examples.two_tower.negatives import NONE
+from examples.two_tower.pair_files import read_pairs
+
+ROWS, WIDTH = 12, 4
+
+
+def arrays(rows=ROWS, width=WIDTH, per_article=4):
+    """Return what a file of pairs holds: unit vectors of generated pairs, and whole numbers."""
+    pairs = generate_pairs(rows, 1.0, 0, width, per_article)
+    keys = torch.stack([pairs.articles + 70, torch.arange(rows)], dim=1)
+    names = "context_sequences", "target_vectors", "truth_keys"
+    return dict(zip(names, map(torch.Tensor.numpy, (pairs.contexts, pairs.payloads, keys)), strict=True))
+
+
+def make_pairs(path):
+    """Write a file of pairs."""
+    numpy.savez(path, **arrays())
+
+
+def check_pairs(pairs):
+    """Fail unless what was read has passed the checks that are promised."""
+    rows = len(pairs)
+    assert pairs.contexts.shape == (rows, pairs.contexts.shape[1], pairs.payloads.shape[1])
+    assert pairs.contexts.dtype == pairs.payloads.dtype == torch.float32
+    assert pairs.contexts.isfinite().all() and pairs.payloads.isfinite().all()
+    assert pairs.payloads.any(1).all() and pairs.plain_queries().any(1).all()
+    assert pairs.articles.shape == (rows,) and len(pairs.articles.unique()) > 1
+    assert isinstance(pairs.fingerprint(), int)
+
+
+def make_cache(path):
+    """Write vectors of payloads."""
+    numpy.save(path, arrays()["target_vectors"])
+
+
+def check_cache(vectors):
+    """Fail unless the vectors are those of all rows."""
+    assert vectors.shape == (ROWS, WIDTH) and vectors.isfinite().all()
+
+
+def make_near_misses(path):
+    """Write near misses of the rows of the first two articles; the third is held out."""
+    lines = [{"q_index": row, "near_miss_indices": [(row + 4) % 8, (row + 5) % 8]} for row in range(8)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def read_misses(path):
+    """Read near misses of the pairs of this file."""
+    pairs = generate_pairs(ROWS, 1.0, 0, WIDTH, 4)
+    return read_near_misses(path, pairs, pairs.articles == 2), pairs
+
+
+def check_misses(found):
+    """Fail unless they are of other articles that are learned from."""
+    near, pairs = found
+    assert len(near) == ROWS and near.shape[1] >= 1
+    real = near != NONE
+    assert (near[real] < 8).all()
+    assert (pairs.articles[near.clamp(min=0)] != pairs.articles[:, None])[real].all()
+
+
+# name: what makes such a file, what reads it, what must hold for what was read
+FILES = {
+    "pairs.npz": (make_pairs, read_pairs, check_pairs),
+    "p_cache.npy": (make_cache, lambda path: read_cache(path, ROWS, WIDTH), check_cache),
+    "near_misses.jsonl": (make_near_misses, read_misses, check_misses),
+}
