@@ -1,7 +1,8 @@
 """The folder of a run: what it was told to do, what it is doing, what came out.
 
 config.json · metrics.jsonl (one JSON object per logged step) · heartbeat.json (replaced atomically) ·
-checkpoints/last.pt, previous.pt and best.pt · curves.png · summary.json · train.log
+checkpoints/last.pt, previous.pt and best.pt · curves.png · summary.json · train.log ·
+train.pid, as long as it runs
 """
 
 import contextlib
@@ -90,6 +91,7 @@ class RunFolder:
         self.last_checkpoint = path / "checkpoints" / "last.pt"
         self.best_checkpoint = path / "checkpoints" / "best.pt"
         self.metrics_file = path / "metrics.jsonl"
+        self.pid_file = path / "train.pid"
 
     def lock(self) -> None:
         """Keep other processes out. Raises UsageError when one trains here already.
@@ -106,14 +108,18 @@ class RunFolder:
             self.say(f"note: {reason}; see to it yourself that no second process trains in it")
 
     def __enter__(self) -> Self:
+        with contextlib.suppress(OSError):  # with a full disk, the first heartbeat will tell
+            replace_json(self.pid_file, os.getpid())  # whether a process trains is told by the lock alone
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         begun = self.pulse["status"] is not None
         if error is not None and (begun or not isinstance(error, UsageError)):
             self.fail(error)
+        with contextlib.suppress(OSError):
+            self.pid_file.unlink()
         with contextlib.suppress(OSError):  # with a full disk, what is not written yet
-            self.log_file.close()
+            self.log_file.close()  # and with it goes the lock
         if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
             again = f"allow more (ulimit -n 4096) or lower --workers, then continue with --resume {self.path}"
             raise RunError(f"too many files are open in this process; {again}") from error

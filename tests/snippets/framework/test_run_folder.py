@@ -1,5 +1,6 @@
 """The folder of a run: nothing overwritten, files that others can read at any moment."""
 
+import contextlib
 import errno
 import json
 import os
@@ -238,6 +239,22 @@ def test_a_failure_is_written_although_more_workers_die(tmp_path):
     assert read_json(tmp_path / "heartbeat.json")["status"] == "failed"
 
 
+@pytest.mark.parametrize(
+    "error", [None, RunError("the loss became nan"), UsageError("wrong"), KeyboardInterrupt()]
+)
+def test_the_process_is_named_as_long_as_it_runs(tmp_path, error):
+    """A file that a killed run left behind is replaced."""
+    (tmp_path / "train.pid").write_text("123456789\n")
+    with pytest.raises(type(error)) if error else contextlib.nullcontext(), RunFolder(tmp_path):
+        assert (tmp_path / "train.pid").read_text() == f"{os.getpid()}\n"
+        with pytest.raises(UsageError, match="another process is training"):
+            RunFolder(tmp_path)
+        assert (tmp_path / "train.pid").exists()  # the second start left it alone
+        if error:
+            raise error
+    assert not (tmp_path / "train.pid").exists()
+
+
 def test_unreadable_json_is_none(tmp_path):
     assert read_json(tmp_path / "none.json") is None
     (tmp_path / "cut.json").write_text('{"status": "run')
@@ -253,7 +270,7 @@ def test_a_folder_in_which_a_run_was_killed_at_once_is_as_good_as_new(tmp_path):
     check_new_folder(tmp_path)
     assert new_folder(tmp_path, "system") == tmp_path
     with RunFolder(tmp_path) as run:
-        assert {path.name for path in tmp_path.iterdir()} == {"checkpoints", "train.log"}
+        assert {path.name for path in tmp_path.iterdir()} == {"checkpoints", "train.log", "train.pid"}
         run.say("begun")
     with pytest.raises(UsageError, match="is not empty"):
         check_new_folder(tmp_path)
