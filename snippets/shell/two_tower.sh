@@ -41,22 +41,10 @@ python examples/two_tower/train.py \
     --out runs/two_tower/second
 # --8<-- [end:second]
 
-# --8<-- [start:resume]
-python examples/two_tower/train.py --out runs/two_tower/first --resume auto
-# --8<-- [end:resume]
-
 # --8<-- [start:on-the-cpu]
 python examples/two_tower/train.py --out runs/two_tower/first --resume auto --device cpu
 # --8<-- [end:on-the-cpu]
 
-# --8<-- [start:force-cpu]
-python examples/two_tower/train.py --device cpu --quick
-# --8<-- [end:force-cpu]
-
 # --8<-- [start:workers]
 python examples/two_tower/train.py --workers 2 --quick
 # --8<-- [end:workers]
-
-# --8<-- [start:watch]
-python examples/monitor.py runs/two_tower/first --once
-# --8<-- [end:watch]
