@@ -78,12 +78,19 @@ def test_the_loop_costs_what_the_page_says():
 
     images = ratios(system="cifar_optimizers", against="steps")
     indicators = ratios(system="indicator_transformer", against="bare")
+    towers, bare_towers = (ratios(system="two_tower", against=name) for name in ("steps", "bare"))
     on_the_cpu, all_indicators = ratios(device="cpu"), ratios(system="indicator_transformer")
     assert len(images) >= 4 and len(indicators) >= 3 and len(on_the_cpu) >= 6
     assert max(ratio["median"] for ratio in images) < 1.02
     assert max(ratio["median"] for ratio in indicators) < 1.03
     assert max(ratio["median"] for ratio in all_indicators) == pytest.approx(1.04, abs=0.005)
     assert all(ratio["low"] < 1 < ratio["high"] for ratio in on_the_cpu)
+    assert len(towers) >= 2 and max(ratio["median"] for ratio in towers) < 1.01
+    assert max(ratio["median"] for ratio in bare_towers) == pytest.approx(1.06, abs=0.005)
+    (on_the_gpu,) = (row for row in entries if (row["system"], row["device"]) == ("two_tower", "cuda"))
+    small = on_the_gpu["overhead"][0]
+    assert small["data"] == "pages"
+    assert small["simple"]["median"] / small["steps"] < 0.01
 
 
 def test_checkpoints_cost_what_the_page_says():
