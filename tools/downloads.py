@@ -2,7 +2,7 @@
 
 Below its folder `downloads/` are:
 
-    <system>.zip                 a training system: its folder, what it imports, requirements, licence
+    <system>.zip                 a training system: its folder, what it imports and starts, requirements, licence
     <system>/single_file.py      the same training in one file, where a system has it
     check_setup.py, first_run.py
     mps-handbook.zip             the whole project
@@ -33,6 +33,8 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = "downloads"
 PROJECT = "mps-handbook"
 SINGLE_FILES = ("check_setup.py", "first_run.py")  # of examples/, beside those of the systems
+STARTER = "examples/start_run.sh"  # launchers of systems call it
+OPTIONAL = {"faiss"}  # only an option imports it, which names the package that it needs
 DATE = (2020, 1, 1, 0, 0, 0)  # of every file in a zip
 README = {
     "README.md": """\
@@ -92,7 +94,7 @@ def system_files(
     folder = f"examples/{system.name}/"
     own = [name for name in tracked if name.startswith(folder)]
     needs = follow_imports((name for name in own if name.endswith(".py")), root)
-    texts = {"requirements.txt": requirements(needs.packages, root)}
+    texts = {"requirements.txt": requirements(needs.packages - OPTIONAL, root)}
     for name, language in LANGUAGES.items():
         about = (root / folder / name).read_text(encoding="utf-8")
         texts[name] = README[name].format(
@@ -102,7 +104,7 @@ def system_files(
             pages=page_address(site_url, language, system.pages[0]),
         )
         texts[f"{folder}{name}"] = PAGE_LINK.sub(lambda link: page_address(site_url, *link.groups()), about)
-    files = read_files({*own, *needs.files, "LICENSE"}, root)
+    files = read_files({*own, *needs.files, STARTER, "LICENSE"}, root)
     return with_commit(files | {name: (text.encode(), 0o644) for name, text in texts.items()}, root)
 
 

@@ -16,6 +16,7 @@ from tools.checks.sections import all_sections
 from tools.downloads import (
     PROJECT,
     ROOT,
+    STARTER,
     all_downloads,
     page_address,
     project_files,
@@ -129,7 +130,9 @@ def test_an_unpacked_system_trains_with_its_own_files_alone(downloads, system, p
 @pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
 def test_a_system_comes_with_what_one_needs_to_use_it(system):
     files = system_files(system, HOME, project_files(ROOT), ROOT)
-    assert {"LICENSE", "README.md", "README.zh.md", "requirements.txt"} <= files.keys()
+    assert {"LICENSE", "README.md", "README.zh.md", "requirements.txt", STARTER} <= files.keys()
+    assert files[STARTER][1] == 0o755
+    assert "faiss" not in files["requirements.txt"][0].decode()
     for name, language in {"README.md": "", "README.zh.md": "zh/"}.items():
         text = files[name][0].decode()
         address = f"<{HOME}{language}{system.pages[0].removesuffix('index.md')}>"
