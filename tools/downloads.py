@@ -2,7 +2,7 @@
 
 Below its folder `downloads/` are:
 
-    <system>.zip                 a training system: its folder, what it imports and starts, requirements, licence
+    <system>.zip                 a training system: its folder, what it needs, requirements, licence
     <system>/single_file.py      the same training in one file, where a system has it
     check_setup.py, first_run.py
     mps-handbook.zip             the whole project
