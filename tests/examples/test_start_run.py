@@ -16,6 +16,7 @@ from snippets.framework.run_folder import read_json
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCHER = ROOT / "examples" / "start_run.sh"
+TWO_TOWERS = ROOT / "examples" / "two_tower" / "launch.sh"
 FAKE = Path(__file__).with_name("fake_training.py")
 LONG = ("--steps", "100000")
 
@@ -26,9 +27,10 @@ def start(tmp_path):
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     started = []
 
-    def call(*words):
+    def call(*words, launcher=LAUNCHER, pass_fds=()):
         done = subprocess.run(
-            ["bash", LAUNCHER, *map(str, words)],
+            ["bash", launcher, *map(str, words)],
+            pass_fds=pass_fds,
             cwd=tmp_path,
             env=os.environ | {"PATH": programs, "OMP_NUM_THREADS": "1"},
             capture_output=True,
@@ -103,10 +105,85 @@ def test_an_error_at_the_start_is_shown(start):
 
 
 @pytest.mark.program
-def test_shellcheck_has_nothing_to_say():
+@pytest.mark.parametrize("launcher", [LAUNCHER, TWO_TOWERS], ids=["start_run", "launch"])
+def test_shellcheck_has_nothing_to_say(launcher):
     shellcheck = Path(sys.executable).parent / "shellcheck"
-    subprocess.run([shellcheck, "--shell=bash", LAUNCHER], check=True)
-    assert os.access(LAUNCHER, os.X_OK)
+    subprocess.run([shellcheck, "--shell=bash", launcher], check=True)
+    assert os.access(launcher, os.X_OK)
+
+
+@pytest.fixture
+def start_and_wait(start):
+    """Return a function that calls the launcher and waits until all processes behind it have ended.
+
+    They share the end of a pipe, which is closed when the last one is gone.
+    """
+
+    def call(*words, stop=None):
+        reading, writing = os.pipe()
+        done = start(*words, pass_fds=(writing,))
+        os.close(writing)
+        assert done.returncode == 0, done.stderr
+        if stop:
+            os.kill(int(done.stdout.split()[1]), stop)
+        assert os.read(reading, 1) == b""
+        os.close(reading)
+        return done
+
+    return call
+
+
+@pytest.mark.program
+@pytest.mark.parametrize(("end", "what"), [("abort", "crashed"), ("device", "failed on its device")])
+def test_a_training_whose_device_fails_goes_on_on_the_cpu(start_and_wait, tmp_path, end, what):
+    done = start_and_wait("--cpu-fallback", "night", FAKE, "--device", "mps", "--end", end, "--steps", "8")
+    pid = int(done.stdout.split()[1])
+    assert "goes on on the CPU, once" in done.stdout.splitlines()[-1]
+    beat = read_json(tmp_path / "night" / "heartbeat.json")
+    assert (beat["status"], beat["device"], beat["step"]) == ("finished", "cpu", 8)
+    assert beat["pid"] != pid
+    assert f"note: process {pid} {what}; going on on the CPU" in (tmp_path / "night.log").read_text()
+    assert not (tmp_path / "night" / "train.pid").exists()
+
+
+@pytest.mark.program
+@pytest.mark.parametrize(
+    ("option", "words", "stop", "end"),
+    [
+        (["--cpu-fallback"], ["--device", "cpu", "--end", "abort"], None, ("died", 5)),
+        (["--cpu-fallback"], ["--device", "mps", "--end", "nan"], None, ("failed", 5)),
+        (["--cpu-fallback"], ["--device", "mps", "--steps", "5"], None, ("finished", 5)),
+        (["--cpu-fallback"], ["--device", "mps", *LONG], signal.SIGTERM, ("interrupted", None)),
+        (["--cpu-fallback"], ["--device", "mps", "--end", "abort", *LONG], None, ("died", 10)),
+        ([], ["--device", "mps", "--end", "abort"], None, ("died", 5)),
+    ],
+    ids=["on-the-cpu", "nan", "finished", "stopped", "once", "not-wanted"],
+)
+def test_nothing_else_goes_on_on_the_cpu(start_and_wait, tmp_path, option, words, stop, end):
+    """Except that the crash repeats itself: five steps on the GPU, five on the CPU."""
+    pid = int(start_and_wait(*option, "night", FAKE, "--steps", "9", *words, stop=stop).stdout.split()[1])
+    wait_until_over(tmp_path / "night")  # a process lets go of its files one by one
+    found, (status, step) = read_run(tmp_path / "night"), end
+    assert found.status == status and step in (None, found.step)
+    assert (found.pid == pid) == (step != 10)
+
+
+@pytest.mark.program
+def test_a_second_start_with_the_option_disturbs_nothing(start, tmp_path):
+    """The heartbeat says `running`, on a GPU, but not of the process that was refused."""
+    words = "--cpu-fallback", "night", FAKE, "--device", "mps", *LONG
+    first = start(*words)
+    log = tmp_path / "night.log"
+    reading, writing = os.pipe()
+    assert start(*words, pass_fds=(writing,)).returncode == 2
+    os.close(writing)
+    assert os.read(reading, 1) == b""  # what watched the second one has ended, too
+    os.close(reading)
+    pid = int(first.stdout.split()[1])
+    assert (tmp_path / "night" / "train.pid").read_text() == f"{pid}\n"
+    assert "going on" not in log.read_text()
+    os.kill(pid, signal.SIGTERM)
+    wait_until_over(tmp_path / "night")
 
 
 @pytest.mark.long

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# ci: run
+# Start the two-tower training so that it outlives this terminal, or continue it.
+#
+#     examples/two_tower/launch.sh                             on the default data, in runs/two_tower/launched
+#     examples/two_tower/launch.sh --cpu-fallback runs/night --data pairs.npz --epochs 5
+#
+# examples/start_run.sh does the work: it keeps a log beside the folder and refuses a second start there.
+# With --cpu-fallback, a training whose GPU fails goes on on the CPU, once, from its last checkpoint.
+
+# --8<-- [start:launch]
+set -eu
+
+# The guide has 4, for every machine. Threads work on the CPU alone, where as many as there are fast cores are best,
+# so a number of yours counts. KMP_DUPLICATE_LIB_OK and a watermark of 0.0 would only hide errors.
+export OMP_NUM_THREADS="${OMP_NUM_THREADS:-4}"
+
+here=$(cd "$(dirname "$0")" && pwd)
+fallback=
+if [ "${1:-}" = --cpu-fallback ]; then
+  fallback=$1
+  shift
+fi
+run=runs/two_tower/launched
+case ${1:-} in
+  -*)
+    echo "usage: $0 [--cpu-fallback] [RUN_FOLDER [OPTION ...]]" >&2
+    exit 2
+    ;;
+  ?*)
+    run=$1
+    shift
+    ;;
+esac
+# shellcheck disable=SC2086 # one word, or none
+exec "$here/../start_run.sh" $fallback "$run" "$here/train.py" "$@"
+# --8<-- [end:launch]
