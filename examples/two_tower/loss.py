@@ -20,9 +20,11 @@ def info_nce(
     and `missing` (batch, k) name columns that do not count. `scale` is 1 / temperature.
     (van den Oord and others 2018, arXiv 1807.03748, equation 4.)
     """
-    in_batch = (contexts @ payloads.T).float().masked_fill(no_negative, -torch.inf)
-    further = torch.einsum("bw,bkw->bk", contexts, extra).float().masked_fill(missing, -torch.inf)
-    scores = scale * torch.cat([in_batch, further], dim=1)
+    in_batch = contexts @ payloads.T
+    further = torch.einsum("bw,bkw->bk", contexts, extra)
+    scores = scale * torch.cat([in_batch, further], dim=1).float()
+    # After that: the gradient of a learned temperature would be 0 × -inf, not a number.
+    scores = scores.masked_fill(torch.cat([no_negative, missing], dim=1), -torch.inf)
     own = torch.arange(len(contexts), device=contexts.device)
     negatives = scores.isfinite().sum(1).float() - 1
     right = (scores.argmax(1) == own).float()

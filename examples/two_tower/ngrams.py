@@ -39,10 +39,11 @@ def text_vector(text: str) -> torch.Tensor:
     One bit of a feature's hash says where it counts, another whether up or down: those that share a place
     then cancel as often as they add up.
     """
-    counts = torch.zeros(WIDTH)
+    places = [0.0] * WIDTH
     for feature in features(text):
         code = zlib.crc32(feature.encode())
-        counts[(code >> 1) % WIDTH] += 1 if code & 1 else -1
+        places[(code >> 1) % WIDTH] += 1 if code & 1 else -1
+    counts = torch.tensor(places)
     return F.normalize(counts.sign() * counts.abs().log1p(), dim=0)
 
 

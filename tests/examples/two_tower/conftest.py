@@ -7,10 +7,17 @@ from types import SimpleNamespace
 import pytest
 
 from examples.two_tower import build_cache, evaluate, mine_near_misses, train
+from examples.two_tower.data_sources import page_pairs
 from snippets.framework.errors import exit_with_one_line
 
 PROGRAMS = {"build_cache": build_cache, "mine_near_misses": mine_near_misses, "evaluate": evaluate}
 WORDS = "--data generated --rows 240 --batch-size 32 --epochs 1 --device cpu --seed 3"
+
+
+@pytest.fixture(scope="session")
+def texts():
+    """Return the pairs of the pages, whose vectors take seconds to make."""
+    return page_pairs()
 
 
 @pytest.fixture(scope="session")

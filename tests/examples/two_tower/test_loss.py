@@ -83,6 +83,19 @@ def test_masked_columns_get_no_gradient():
     torch.testing.assert_close(payloads.grad[2], 5 / 3 * (own - 1) * contexts[2])
 
 
+def test_masked_columns_leave_a_learned_temperature_alone():
+    contexts, payloads, extra = unit(5, 8), unit(5, 8), unit(5, 3, 8)
+    no_negative = no_negatives(torch.tensor([0, 0, 1, 1, 2]), torch.arange(5))
+    missing = torch.rand(5, 3) > 0.5
+
+    def at(scale):
+        return loss_of(contexts, payloads, scale, extra, no_negative, missing)[0]
+
+    scale = torch.tensor(4.0, requires_grad=True)
+    at(scale).backward()
+    assert scale.grad.item() == pytest.approx((at(4.01) - at(3.99)).item() / 0.02, abs=1e-3)
+
+
 def test_an_extra_column_changes_the_loss_through_itself_alone():
     contexts, payloads, extra = unit(5, 8), unit(5, 8), unit(5, 3, 8)
     missing = torch.zeros(5, 3, dtype=torch.bool)
