@@ -1,8 +1,8 @@
 """Texts as vectors of a sentence encoder, in the file that the two towers read with `--data FILE.npz`.
 
 It needs sentence-transformers, which takes 190 MB with what it needs beside PyTorch. So our tests have an
-encoder with the same `encode` in its place, which returns random numbers. With a small BERT of random weights,
-sentence-transformers 6.2.0 worked as well (tried by hand on Linux, PyTorch 2.15.0, 2026-11-22).
+encoder with the same `encode` in its place, which returns random numbers. With a small BERT of random
+weights, sentence-transformers 6.2.0 worked as well (tried on Linux, PyTorch 2.15.0, 2026-11-22).
 """
 
 from collections.abc import Sequence
