@@ -54,6 +54,7 @@ def column(part: Tensor) -> Tensor:
     return part.contiguous().unsqueeze(-1)
 
 
+# --8<-- [start:blockwise]
 class BlockwiseScan:
     """The recurrence, cut into blocks of rows and channels, and each block into chunks of time.
 
@@ -133,6 +134,8 @@ class BlockwiseScan:
         return later
 
 
+# --8<-- [end:blockwise]
+# --8<-- [start:selective_scan]
 class SelectiveScan(torch.autograd.Function):
     """The scan as one operation of autograd, which saves its inputs and nothing else."""
 
@@ -171,6 +174,7 @@ class SelectiveScan(torch.autograd.Function):
             return to_x, to_dt, to["A"], to_B, to_C, (G * scan.x).sum((0, 1))
 
 
+# --8<-- [end:selective_scan]
 @torch.compiler.disable  # breaks the graph: the loops would become thousands of operations
 def selective_scan(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor) -> Tensor:
     """Return y (batch, length, inner) of the scan above, in the dtype of x. Raises ValueError.
@@ -197,6 +201,7 @@ def check_shapes(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tens
     )
 
 
+# --8<-- [start:reference]
 def selective_scan_reference(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor) -> Tensor:
     """Return what `selective_scan` returns. This is the definition as a loop, and autograd does the rest."""
     wanted, dtype = x.dtype, torch.promote_types(x.dtype, torch.float32)
@@ -209,3 +214,6 @@ def selective_scan_reference(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Ten
         h = a * h + (dt[:, t] * x[:, t])[..., None] * B[:, t, None]
         y.append(((h * C[:, t, None]).sum(-1) + D * x[:, t])[:, None])
     return torch.cat(y, dim=1).to(wanted)
+
+
+# --8<-- [end:reference]

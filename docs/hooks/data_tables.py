@@ -21,6 +21,7 @@ import published_speeds
 import shell_sections
 import simulated_mps_tests
 import training_loop_tables
+import two_tower_tables
 import version_picker
 import wrong_results
 from mkdocs.config.defaults import MkDocsConfig
@@ -46,6 +47,7 @@ MODULES = (
     shell_sections,
     simulated_mps_tests,
     training_loop_tables,
+    two_tower_tables,
     version_picker,
     wrong_results,
 )
