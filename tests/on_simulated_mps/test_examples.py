@@ -11,6 +11,7 @@ from examples.cifar_optimizers import compare_devices
 from examples.cifar_optimizers.optimizers import OPTIMIZERS
 from examples.indicator_transformer import single_file as indicators_on_one_page
 from examples.two_tower import build_cache, evaluate, mine_near_misses
+from examples.two_tower import single_file as towers_on_one_page
 from snippets.framework.errors import exit_with_one_line
 
 FIRST_RUN = Path(__file__).resolve().parents[2] / "examples" / "first_run.py"
@@ -93,6 +94,18 @@ def test_two_towers_are_learned_as_on_the_cpu_and_used_on_the_device(run_train, 
     assert evaluation == pytest.approx(first, abs=0.02)
     equal = sum(one == other for one, other in zip(mined, lines, strict=True))
     assert len(lines) == 240 and equal > 200
+    assert simulated_mps.report().missing == before
+
+
+def test_two_towers_on_one_page_are_learned_as_on_the_cpu(monkeypatch):
+    before, losses = simulated_mps.report().missing, {}
+    monkeypatch.setattr(towers_on_one_page, "EPOCHS", 1)
+    monkeypatch.setattr(towers_on_one_page, "ROWS", 480)
+    for device in ("auto", "cpu"):
+        monkeypatch.setattr(towers_on_one_page, "DEVICE", device)
+        network, losses[device] = towers_on_one_page.train()
+        assert network.log_scale.device.type == ("mps" if device == "auto" else "cpu")
+    assert losses["auto"] == pytest.approx(losses["cpu"], abs=1e-4)
     assert simulated_mps.report().missing == before
 
 
