@@ -9,10 +9,6 @@ examples/two_tower/launch.sh runs/night
 python examples/monitor.py runs/night
 # --8<-- [end:watch]
 
-# --8<-- [start:log]
-tail -n 5 runs/night.log
-# --8<-- [end:log]
-
 # --8<-- [start:cpu-fallback]
 examples/two_tower/launch.sh --cpu-fallback runs/night
 # --8<-- [end:cpu-fallback]
