@@ -67,7 +67,7 @@ def die_in_write(count, share):
 
 
 def arrange_death(chance):
-    """Choose the write in which this process will die. The first three are config, metrics and heartbeat."""
+    """Choose the write in which this process will die. The first are config, PID, metrics and heartbeat."""
     kind, count = chance.choice(["write", "flush", "rename"]), chance.randrange(1, 12)
     if kind == "write":
         die_in_write(1 + count // 3, chance.random())
