@@ -11,9 +11,13 @@
 # --8<-- [start:launch]
 set -eu
 
-# The guide has 4, for every machine. Threads work on the CPU alone, where as many as there are fast cores are best,
-# so a number of yours counts. KMP_DUPLICATE_LIB_OK and a watermark of 0.0 would only hide errors.
-export OMP_NUM_THREADS="${OMP_NUM_THREADS:-4}"
+# The guide has 4 threads. They compute on the CPU alone: more than cores make it slow, and with more fast cores,
+# more are better. So a number of yours counts. KMP_DUPLICATE_LIB_OK and a watermark of 0.0 would only hide errors.
+threads=$(getconf _NPROCESSORS_ONLN)
+if [ "$threads" -gt 4 ]; then
+  threads=4
+fi
+export OMP_NUM_THREADS="${OMP_NUM_THREADS:-$threads}"
 
 here=$(cd "$(dirname "$0")" && pwd)
 fallback=

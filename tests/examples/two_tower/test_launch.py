@@ -62,7 +62,9 @@ def test_after_a_crash_on_the_gpu_it_ends_on_the_cpu_as_if_nothing_had_happened(
 
 
 @pytest.mark.program
-@pytest.mark.parametrize(("variables", "threads"), [({}, "4"), ({"OMP_NUM_THREADS": "7"}, "7")])
+@pytest.mark.parametrize(
+    ("variables", "threads"), [({}, min(4, os.cpu_count())), ({"OMP_NUM_THREADS": "7"}, 7)]
+)
 def test_it_starts_the_training_on_the_default_data(launch, tmp_path, variables, threads):
     done = launch(line='echo "$OMP_NUM_THREADS $KMP_DUPLICATE_LIB_OK $@"; exit 3', **variables)
     assert done.returncode == 3
