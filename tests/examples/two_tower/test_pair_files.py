@@ -209,6 +209,16 @@ def test_other_files_are_one_line(write, unpack, tmp_path):
         read_pairs(folder)
 
 
+def test_a_file_that_may_not_be_read_is_one_line(write, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    path = write()
+    monkeypatch.setattr(numpy, "load", refuse)
+    with pytest.raises(UsageError, match=r"cannot read .*pairs\.npz: Permission denied"):
+        read_pairs(path)
+
+
 def test_names_of_the_guides_project_get_a_hint(run_train):
     refused = run_train("--train-npz", "pairs.npz")
     assert_refused(refused, "--train-npz")

@@ -4,12 +4,17 @@ import io
 import sys
 
 import pytest
+import torch
 
 from examples.two_tower import data_sources, search, train
-from examples.two_tower.ngrams import text_vector
+from examples.two_tower.embedding import embed_contexts, embed_payloads
+from examples.two_tower.ngrams import context_vectors, text_vector
 from examples.two_tower.pairs import split_by_article
+from examples.two_tower.trained import load_trained
 from snippets.framework.errors import exit_with_one_line
 from snippets.framework.run_folder import read_json, read_metrics
+
+CPU = torch.device("cpu")
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +71,13 @@ def test_the_five_nearest_before_and_after(ask, pages_run, texts):
         passage = pairs.passages[row]
         assert (score, where) == (f"{plain[row]:.2f}", f"{passage.page}#{passage.section}")
         assert [line.strip() for line in lines[3 + 3 * place : 5 + 3 * place]] == list(passage[2:])
+    model = load_trained(pages_run).model
+    query = embed_contexts(model, context_vectors(sentence).unsqueeze(0), torch.tensor([0]), CPU)
+    learned = (embed_payloads(model, pairs.payloads, CPU) @ query[0]).topk(5)
+    found = [f"{pairs.passages[row].page}#{pairs.passages[row].section}" for row in learned.indices.tolist()]
+    assert [line.split()[1] for line in lines[middle + 1 :: 3]] == found
     scores = [float(line.split()[0]) for line in lines[middle + 1 :: 3]]
-    assert scores == sorted(scores, reverse=True) and scores[0] <= 1
+    assert scores == pytest.approx(learned.values.tolist(), abs=0.006)
     of_held_out = {passage.page for passage, out in zip(pairs.passages, held_out, strict=True) if out}
     for line in lines[2:middle:3] + lines[middle + 1 :: 3]:
         assert line.endswith("(held out)") == (line.split()[1].partition("#")[0] in of_held_out)
