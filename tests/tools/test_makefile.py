@@ -188,14 +188,15 @@ def test_the_second_make_installs_nothing(project):
 
 def test_from_an_index_of_pytorch_comes_nothing_else(project):
     project.python()
-    assert project.run("make", ".venv/.examples", TORCH_INDEX_URL="https://download.pytorch.org/whl/cpu").returncode == 0
+    index = {"TORCH_INDEX_URL": "https://download.pytorch.org/whl/cpu"}
+    assert project.run("make", ".venv/.examples", **index).returncode == 0
     installed = [call for call in project.calls() if "pip install" in call]
     (from_index,) = [call for call in installed if "download.pytorch.org" in call]
     assert "--no-deps --index-url https://download.pytorch.org/whl/cpu -r .venv/torch.txt" in from_index
     names = re.findall(r"^[\w.-]+", (project.root / ".venv/torch.txt").read_text("utf-8"), re.MULTILINE)
     assert set(names) == {"torch", "torchvision"}
     assert installed.index(from_index) < next(n for n, call in enumerate(installed) if "examples.txt" in call)
-    assert project.run("make", ".venv/.site", TORCH_INDEX_URL="https://download.pytorch.org/whl/cpu").returncode == 0
+    assert project.run("make", ".venv/.site", **index).returncode == 0
     assert not any("download.pytorch.org" in call for call in project.calls())
 
 
