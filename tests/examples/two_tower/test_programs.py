@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 import torch
@@ -226,9 +227,7 @@ def test_the_split_is_that_of_the_run(call, first_run, run_copy):
 # ---- FAISS ----
 
 
-@pytest.fixture
-def faiss_there():
-    pytest.importorskip("importlib.metadata").version("faiss-cpu")
+with_faiss = pytest.mark.skipif(find_spec("faiss") is None, reason="needs FAISS (pip install faiss-cpu)")
 
 
 def shadow(folder, monkeypatch, module, content):
@@ -238,6 +237,7 @@ def shadow(folder, monkeypatch, module, content):
     monkeypatch.setenv("PYTHONPATH", str(folder))
 
 
+@with_faiss
 @pytest.mark.program
 def test_faiss_finds_what_the_exact_search_finds_in_a_process_without_pytorch(
     call, run_copy, tmp_path, monkeypatch
@@ -302,6 +302,7 @@ print((faiss_process.search(rows, rows, 4) == exact).all())
 """
 
 
+@with_faiss
 @pytest.mark.program
 def test_a_large_bank_is_searched_by_cell_and_finds_almost_all(one_thread):
     folder = str(faiss_process.Path(faiss_process.__file__).parent)
