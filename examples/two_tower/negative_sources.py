@@ -44,6 +44,11 @@ class NegativeSource:
         """Return how many extra negatives a row has at most."""
         return self.options.same_article_k + self.options.near_miss_k
 
+    @property
+    def has_files(self) -> bool:
+        """Return whether vectors and near misses come from files alone, not from the weights of an epoch."""
+        return self.cache is not None and (self.near is not None or not self.options.near_miss_k)
+
     def read_files(self) -> None:
         """Read payload cache and near misses, made from the weights that the run starts with."""
         options, pairs = self.options, self.pairs

@@ -128,6 +128,8 @@ def resolve(typed: dict[str, Any]) -> Options:
         raise UsageError("--p-cache needs --start-from: to new weights, the vectors of others mean nothing")
     if values.get("near_misses") and not values.get("p_cache"):
         raise UsageError("--near-misses needs --p-cache: the vectors of what is named there")
+    if values.get("near_misses") and values.get("near_miss_k") == 0:
+        raise UsageError("--near-misses has no effect with --near-miss-k 0; leave out one of them")
     if values["batch_size"] == 1:
         raise UsageError("--batch-size 1: the other pairs of a batch are the negatives; it takes at least 2")
     return Options(**values | {"data_name": name})

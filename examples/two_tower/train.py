@@ -112,14 +112,21 @@ class Retrieval(Task):
 
     # --8<-- [start:begin_epoch]
     def begin_epoch(self, epoch: int) -> None:
-        """Find the extra negatives of the epoch, unless the checkpoint holds those with which it began."""
+        """Find the extra negatives of the epoch, or take those with which a stopped run began it.
+
+        What comes from files can be drawn again; what the weights of that time found, the checkpoint holds.
+        """
         if not self.extra.count:
             return
         state, progress = self.state, self.state.progress
-        if state.step == epoch * self.steps_per_epoch or "negatives" not in progress:
-            found = self.extra.for_epoch(epoch, state.model, state.device)
-            progress["negatives"] = {"rows": found.rows, "cache": found.cache, "near": found.near}
-        self.negatives = Negatives(**progress["negatives"]).to(state.device)
+        begins = state.step == epoch * self.steps_per_epoch or "negatives" not in progress
+        if self.extra.has_files or begins:
+            self.negatives = self.extra.for_epoch(epoch, state.model, state.device)
+            if not self.extra.has_files:
+                progress["negatives"] = vars(self.negatives)
+        else:
+            self.negatives = Negatives(**progress["negatives"])
+        self.negatives = self.negatives.to(state.device)
 
     # --8<-- [end:begin_epoch]
     # --8<-- [start:training_step]

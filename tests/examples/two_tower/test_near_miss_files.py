@@ -248,6 +248,7 @@ def test_few_near_misses_are_told(run_train, run_copy, from_files, without_curve
     [
         ({"p_cache": None}, "--near-misses needs --p-cache: the vectors of what is named there"),
         ({"start_from": None}, "--p-cache needs --start-from: to new weights, the vectors of others mean"),
+        ({"near_miss_k": 0}, "--near-misses has no effect with --near-miss-k 0"),
     ],
 )
 def test_files_need_each_other(run_train, run_copy, from_files, without, message):

@@ -68,7 +68,8 @@ def test_a_run_with_files_continues_bit_equal(run_train, stop, tiny, undisturbed
     assert not torch.equal(
         whole.last["model"]["context.leave.weight"], undisturbed(tiny()).last["model"]["context.leave.weight"]
     )
-    stop(EPOCH + 3, **files)
+    stopped = stop(EPOCH + 3, **files)
+    assert "negatives" not in stopped.last["progress"]  # the files have them
     run_train(resume="run").assert_same_as(whole)
 
 
