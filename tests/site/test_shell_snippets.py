@@ -36,7 +36,8 @@ def run_elsewhere():
     """Return the commands that test_recorded_output.py runs on this machine; it also reads their output."""
     traits = machine_traits()
     entries = (entry for entry in read_index(ROOT) if traits.issuperset(entry.get("needs", [])))
-    return [entry["command"] for entry in entries if not entry.get("before") and not entry.get("exit_code")]
+    commands = [entry["command"] for entry in entries if not (entry.get("before") or entry.get("exit_code"))]
+    return [command for command in commands if "--quick" not in command]  # others may look at that short run
 
 
 @pytest.mark.program

@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 LAUNCHER = ROOT / "examples" / "two_tower" / "launch.sh"
 CRASHING = Path(__file__).with_name("crashing_python.py")
+OF_THREADS = ("OMP_NUM_THREADS", "KMP_DUPLICATE_LIB_OK")  # scikit-learn sets the second when it is imported
 OPTIONS = ["--data", "generated", "--rows", "240", "--width", "8", "--batch-size", "32", "--epochs", "3"]
 
 
@@ -30,7 +31,7 @@ def launch(tmp_path):
         done = subprocess.run(
             ["bash", LAUNCHER, *words],
             cwd=tmp_path,
-            env={name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+            env={name: value for name, value in os.environ.items() if name not in OF_THREADS}
             | {"PATH": path, **variables},
             pass_fds=(writing,),
             capture_output=True,
