@@ -8,6 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 import pytest
+import torch
 
 from snippets import device as ours
 from tests.recipe_runs import RECIPES, ROOT, differences, run_recipe
@@ -71,6 +72,19 @@ def can_be_typed(text: str) -> bool:
 def test_recipe_runs_alone_and_prints_what_is_recorded(name, tmp_path):
     printed, _ = run_recipe(RECIPES[name], tmp_path)
     assert not differences(name, printed), printed
+
+
+def test_the_compile_recipe_stays_in_eager_mode_when_the_compiler_fails(tmp_path, monkeypatch):
+    def compiles_later(model):
+        def network(x):
+            raise RuntimeError("no compiler")
+
+        return network
+
+    monkeypatch.setattr(torch, "compile", compiles_later)
+    printed, names = run_recipe(RECIPES["compile"], tmp_path)
+    assert printed == "eager mode, because of RuntimeError\n"
+    assert names["compiled"] is names["model"]
 
 
 @pytest.mark.parametrize("name", RECIPES)
