@@ -33,6 +33,7 @@ from snippets.framework.command_line import StrictParser, number
 from snippets.framework.device_failures import explained_failures
 from snippets.framework.errors import UsageError, exit_with_one_line
 from snippets.framework.provenance import provenance
+from snippets.framework.trained_run import folder_of
 from snippets.framework.user_paths import expanded
 
 
@@ -57,12 +58,6 @@ def read_command_line(argv: Sequence[str] | None) -> Any:
             "--data needs --out: the run folder keeps the report on the run's own held-out samples"
         )
     return options
-
-
-def folder_of(checkpoint: Path) -> Path:
-    """Return the run folder of a checkpoint, or, elsewhere, the folder in which it lies."""
-    folder = checkpoint.parent
-    return folder.parent if folder.name == "checkpoints" else folder
 
 
 def facts(trained: Trained, subject: HeldOut, device: str) -> dict[str, Any]:

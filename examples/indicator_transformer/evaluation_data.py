@@ -23,8 +23,8 @@ from examples.indicator_transformer.options import Options, find_data
 from examples.indicator_transformer.prediction import TrainedNetwork, rebuild_network
 from examples.indicator_transformer.samples import Samples, constant_readings, joined, make_samples
 from examples.indicator_transformer.train import PROGRAM
-from snippets.checkpoints import DamagedCheckpoint, load_checkpoint, load_newest
 from snippets.framework.errors import UsageError
+from snippets.framework.trained_run import load_best
 from snippets.framework.training_options import check_saved
 
 NEVER = (pandas.Timestamp.max, pandas.Timestamp.min)  # between these two lies no time at all
@@ -57,32 +57,12 @@ class HeldOut:
     notes: list[str]  # to be told to the user
 
 
-def find_checkpoint(path: Path) -> tuple[dict[str, Any], Path, str | None]:
-    """Return the content and the path of the checkpoint that `path` means, and a note for the user.
-
-    Of a run folder that is best.pt, or the newest one when that is missing or damaged. Raises UsageError.
-    """
-    if not path.exists():
-        raise UsageError(f"there is no run folder or checkpoint {path}")
-    if not path.is_dir():
-        return load_checkpoint(path, PROGRAM.system), path, None
-    folder = path / "checkpoints"
-    if not folder.is_dir():
-        raise UsageError(f"{path} holds no run (no folder checkpoints); name a run folder or a checkpoint")
-    best = folder / "best.pt"
-    try:
-        return load_checkpoint(best, PROGRAM.system), best, None
-    except DamagedCheckpoint as damage:
-        content, newest, _ = load_newest(folder, PROGRAM.system)
-        return content, newest, f"{damage}; taking {newest} instead"
-
-
 def load_trained(path: Path) -> Trained:
     """Return the network of a run folder or checkpoint, on the CPU.
 
     Raises UsageError when there is none, and when it expects other readings than this version computes.
     """
-    content, checkpoint, note = find_checkpoint(path)
+    content, checkpoint, note = load_best(path, PROGRAM.system)
     config, network = content["config"], rebuild_network(content, checkpoint)
     options = saved_options(config["options"], checkpoint)
     return Trained(network, options, config, checkpoint, content["step"], note)

@@ -11,10 +11,11 @@ from examples.two_tower.model import TwoTowers
 from examples.two_tower.options import Options
 from examples.two_tower.pairs import Pairs
 from examples.two_tower.train import PROGRAM, build_network
-from snippets.checkpoints import DamagedCheckpoint, check_weights, load_checkpoint, load_newest
+from snippets.checkpoints import check_weights
 from snippets.framework.command_line import StrictParser
 from snippets.framework.errors import UsageError
 from snippets.framework.resume import newest_first
+from snippets.framework.trained_run import folder_of, load_best
 from snippets.framework.training_options import check_saved
 from snippets.framework.user_paths import expanded
 
@@ -37,8 +38,7 @@ class Trained:
     @property
     def folder(self) -> Path:
         """Return the run folder, or, of a checkpoint that lies elsewhere, the folder in which it lies."""
-        parent = self.checkpoint.parent
-        return parent.parent if parent.name == "checkpoints" else parent
+        return folder_of(self.checkpoint)
 
 
 def add_run(parser: StrictParser) -> None:
@@ -62,32 +62,12 @@ def newest_run() -> Path:
     raise UsageError(f"there is no trained run in {RUNS}; make one: {FIRST}")
 
 
-def find_checkpoint(path: Path) -> tuple[dict[str, Any], Path, str | None]:
-    """Return content and path of the checkpoint that `path` means, and a note for the user.
-
-    Of a run folder that is best.pt, or the newest one when that is missing or damaged. Raises UsageError.
-    """
-    if not path.exists():
-        raise UsageError(f"there is no run folder or checkpoint {path}")
-    if not path.is_dir():
-        return load_checkpoint(path, PROGRAM.system), path, None
-    folder = path / "checkpoints"
-    if not folder.is_dir():
-        raise UsageError(f"{path} holds no run (no folder checkpoints); name a run folder or a checkpoint")
-    best = folder / "best.pt"
-    try:
-        return load_checkpoint(best, PROGRAM.system), best, None
-    except DamagedCheckpoint as damage:
-        content, newest, _ = load_newest(folder, PROGRAM.system)
-        return content, newest, f"{damage}; taking {newest} instead"
-
-
 def load_trained(run: Path | None) -> Trained:
     """Return the network of a run folder or checkpoint, or of the newest run, on the CPU, with its data.
 
     Raises UsageError when there is none, or its data are gone or have changed.
     """
-    content, checkpoint, note = find_checkpoint(run or newest_run())
+    content, checkpoint, note = load_best(run or newest_run(), PROGRAM.system)
     saved, kept = (content["config"].get(name) for name in ("options", "held_out_articles"))
     known = isinstance(saved, dict) and saved.keys() == {field.name for field in fields(Options)}
     if not known or not isinstance(kept, list) or not all(type(article) is int for article in kept):
