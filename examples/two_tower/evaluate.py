@@ -20,8 +20,7 @@ except ModuleNotFoundError:
 
 import torch
 
-from examples.two_tower.embedding import embed_contexts, embed_payloads
-from examples.two_tower.retrieval import retrieval
+from examples.two_tower.scores import network_scores, reference_scores
 from examples.two_tower.trained import Trained, add_run, load_trained
 from snippets.atomic_write import replace_json
 from snippets.device import pick_device
@@ -53,16 +52,9 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
 def scores(trained: Trained, device: torch.device) -> dict[str, dict[str, float]]:
     """Return the retrieval scores of the untrained vectors, of the network and of the best scorer."""
     pairs, rows = trained.pairs, trained.held_out.nonzero().flatten()
-    plain, known = pairs.plain_payloads(), (pairs.payload_ids, pairs.articles)
-    model = trained.model.to(device)
-    queries = embed_contexts(model, pairs.contexts, rows, device).cpu()
-    found = {
-        "untrained": retrieval(pairs.plain_queries()[rows], rows, plain, *known),
-        "trained": retrieval(queries, rows, embed_payloads(model, pairs.payloads, device).cpu(), *known),
-    }
-    if pairs.best_queries is not None:
-        found["best"] = retrieval(pairs.best_queries[rows], rows, plain, *known)
-    return found
+    found = reference_scores(pairs, rows, device)
+    found["trained"] = network_scores(trained.model.to(device), pairs, rows, device)
+    return {name: found[name] for name in ROWS if found[name] is not None}
 
 
 def table(found: dict[str, dict[str, float]]) -> Iterator[str]:

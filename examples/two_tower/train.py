@@ -24,14 +24,13 @@ from torch import nn
 
 from examples.two_tower import report
 from examples.two_tower.data_sources import load_pairs
-from examples.two_tower.embedding import embed_contexts, embed_payloads
 from examples.two_tower.loss import info_nce, no_negatives
 from examples.two_tower.model import TwoTowers, parameter_count
 from examples.two_tower.negative_sources import NegativeSource
 from examples.two_tower.negatives import Negatives
 from examples.two_tower.options import Options, read_command_line, resolve
 from examples.two_tower.pairs import PairRows, split_by_article
-from examples.two_tower.retrieval import retrieval
+from examples.two_tower.scores import network_scores, reference_scores
 from snippets.accumulation import in_parts, optimizer_step
 from snippets.checkpoints import TrainingState, load_weights
 from snippets.data_loading import EpochLoader
@@ -75,20 +74,13 @@ class Retrieval(Task):
 
     def describe(self) -> dict[str, Any]:
         """Return what config.json says of data and network."""
-        pairs, mean = self.pairs, self.pairs.plain_queries()
-        held_out = self.held_out.nonzero().flatten()
-        known = pairs.plain_payloads(), pairs.payload_ids, pairs.articles
-
-        def scores(queries: torch.Tensor) -> dict[str, float]:
-            return retrieval(queries[held_out], held_out, *known)
-
+        pairs, held_out = self.pairs, self.held_out.nonzero().flatten()
         return {
             "parameters": parameter_count(self.state.model),
             "pairs_crc32": (crc := pairs.fingerprint()),
             "data_crc32": zlib.crc32(self.extra.crc32.to_bytes(4), crc),  # with the files of negatives
             "held_out_articles": pairs.articles[held_out].unique().tolist(),
-            "untrained": scores(mean),
-            "best": None if pairs.best_queries is None else scores(pairs.best_queries),
+            **reference_scores(pairs, held_out, self.state.device),
             "near_miss_coverage": self.extra.coverage(),
             "notes": self.extra.notes,
         }
@@ -165,17 +157,11 @@ class Retrieval(Task):
     def evaluate(self, epoch: int, measures: list[float], samples_per_s: float) -> EpochResult:
         """Let the held-out contexts look for their payloads among all of them."""
         names = "train_loss", "train_accuracy", "negatives_per_sample", "near_miss_coverage"
-        values = dict(zip(names, measures, strict=True)) | self.measure_retrieval()
+        rows = self.held_out.nonzero().flatten()
+        values = dict(zip(names, measures, strict=True))
+        values |= network_scores(self.state.model, self.pairs, rows, self.state.device)
         line = report.epoch_line(epoch, self.state.step, values, samples_per_s)
         return EpochResult(values, values["mrr"], line)
-
-    def measure_retrieval(self) -> dict[str, float]:
-        """Return the retrieval scores of the held-out rows over the full bank."""
-        model, device, pairs = self.state.model, self.state.device, self.pairs
-        rows = self.held_out.nonzero().flatten()
-        queries = embed_contexts(model, pairs.contexts, rows, device)
-        bank = embed_payloads(model, pairs.payloads, device)
-        return retrieval(queries, rows.to(device), bank, self.payload_ids, self.articles)
 
 
 def build_network(options: Options, width_in: int) -> TwoTowers:
