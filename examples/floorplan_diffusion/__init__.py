@@ -1,0 +1,1 @@
+"""Floor plans from noise: corners by diffusion, then the walls between them."""
