@@ -1,0 +1,28 @@
+"""What `--data` means: plans that are drawn by a rule, or a folder with train.npz, val.npz and test.npz."""
+
+from examples.floorplan_diffusion.generated_plans import generate_splits
+from examples.floorplan_diffusion.plan_files import read_splits
+from examples.floorplan_diffusion.plans import Splits
+from snippets.framework.errors import UsageError
+from snippets.framework.user_paths import expanded
+
+NAMES = ("generated",)
+
+
+def find_data(text: str) -> str:
+    """Return "generated" or "folder": what `--data` means. Raises UsageError."""
+    if text in NAMES:
+        return text
+    if not expanded(text).is_dir():
+        raise UsageError(
+            f"--data {text}: neither {' nor '.join(NAMES)} nor an existing folder "
+            "with train.npz, val.npz and test.npz"
+        )
+    return "folder"
+
+
+def load_splits(data: str, plans: int, seed: int) -> Splits:
+    """Return the plans that `--data` means; `plans` and `seed` are of generated ones. Raises UsageError."""
+    if data == "generated":
+        return generate_splits(plans, seed)
+    return read_splits(expanded(data))
