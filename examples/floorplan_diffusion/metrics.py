@@ -1,0 +1,102 @@
+"""How good plans and walls are, measured without a network that would have to be downloaded."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy
+import torch
+
+from examples.floorplan_diffusion.plans import KINDS, OUTSIDE, Plan, PlanSet
+from examples.floorplan_diffusion.rooms import find_rooms, is_closed
+
+Histogram = numpy.ndarray  # (most + 1,): the share of plans with 0, 1, 2 ... rooms
+
+
+# --8<-- [start:axis_distance]
+def axis_distances(corners: numpy.ndarray) -> numpy.ndarray:
+    """Return how far each corner is from the nearest line through another one, (corners,), pixels.
+
+    The distance of two corners is the smaller of |Δx| and |Δy|: 0 when one wall, level or upright, can join
+    them. `corners`: (corners, 2), pixels. A single corner has no distance: the result is empty.
+    """
+    if len(corners) < 2:
+        return numpy.zeros(0)
+    distances = numpy.abs(corners[:, None] - corners[None]).min(axis=2)
+    numpy.fill_diagonal(distances, numpy.inf)
+    return distances.min(axis=1)
+
+
+def axis_distance(plans: Iterable[Plan]) -> float:
+    """Return the median of the axis distances of all corners of all plans, pixels; NaN without any."""
+    distances = numpy.concatenate([numpy.zeros(0), *(axis_distances(plan.corners) for plan in plans)])
+    return float(numpy.median(distances)) if len(distances) else float("nan")
+
+
+# --8<-- [end:axis_distance]
+def mean_corners(plans: Iterable[Plan]) -> float:
+    """Return how many corners a plan has on average; NaN without plans."""
+    return mean([len(plan.corners) for plan in plans])
+
+
+def closed_share(plans: Iterable[Plan]) -> float:
+    """Return the share of plans that are rooms and nothing else, from 0 to 1; NaN without plans."""
+    return mean([is_closed(plan) for plan in plans])
+
+
+def mean(values: list[float]) -> float:
+    """Return the mean, or NaN of nothing."""
+    return sum(values) / len(values) if values else float("nan")
+
+
+# --8<-- [start:room_histograms]
+def room_histograms(plans: Iterable[Plan]) -> dict[str, Histogram]:
+    """Return how many plans have 0, 1, 2 … rooms: in all ("total") and of each kind. The shares sum to 1."""
+    counts = []
+    for plan in plans:
+        kinds = Counter(room.kind for room in find_rooms(plan))
+        counts.append([kinds.total(), *(kinds[kind] for kind in range(OUTSIDE))])
+    table = numpy.array(counts, dtype=int).reshape(-1, 1 + OUTSIDE)
+    names = ("total", *KINDS[:OUTSIDE])
+    return {
+        name: numpy.bincount(column) / max(1, len(table)) for name, column in zip(names, table.T, strict=True)
+    }
+
+
+def histogram_distance(first: Histogram, second: Histogram) -> float:
+    """Return the earth mover's distance (Wasserstein-1) of two histograms, in rooms: Σₖ |F(k) - G(k)|.
+
+    F and G are the cumulative shares. It is how many rooms have to be added to or taken from a plan, on
+    average, so that the histograms become equal.
+    """
+    most = max(len(first), len(second))
+    padded = [numpy.pad(histogram, (0, most - len(histogram))) for histogram in (first, second)]
+    return float(numpy.abs(numpy.cumsum(padded[0] - padded[1])).sum())
+
+
+# --8<-- [end:room_histograms]
+# --8<-- [start:wall_scores]
+def pairs_of_corners(plans: PlanSet) -> torch.Tensor:
+    """Return which pairs can be a wall: two different corners of a plan, each pair once.
+
+    Bool (plans, most corners, most corners), true above the diagonal only.
+    """
+    real = plans.real()
+    return (real.unsqueeze(1) & real.unsqueeze(2)).triu(diagonal=1)
+
+
+def f1(predicted: torch.Tensor, true: torch.Tensor) -> float:
+    """Return 2·TP / (2·TP + FP + FN) over pairs of corners: `predicted` and `true` are bool, of one shape.
+
+    The pairs without a wall that are found count for nothing, unlike in the accuracy: most pairs have none.
+    Without any wall, predicted or true, it is 1.
+    """
+    walls = int(predicted.sum()) + int(true.sum())  # 2·TP + FP + FN
+    return 2 * int((predicted & true).sum()) / walls if walls else 1.0
+
+
+def accuracy(predicted: torch.Tensor, true: torch.Tensor) -> float:
+    """Return the share of pairs that are right, bool tensors of one shape; NaN without pairs."""
+    return mean((predicted == true).flatten().tolist())
+
+
+# --8<-- [end:wall_scores]
