@@ -6,7 +6,7 @@ import pickle
 import numpy
 import pytest
 
-from snippets.restricted_pickle import read_pickled_arrays
+from snippets.restricted_pickle import ArrayUnpickler, read_pickled_arrays
 
 ARRAY = numpy.arange(12, dtype=numpy.uint8).reshape(3, 4)
 
@@ -92,6 +92,7 @@ def crafted(dtype: bytes, state: tuple, content: bytes = bytes(24), shape: tuple
 
 
 PLAIN = (3, "<", None, None, None, -1, -1, 0)
+OBJECTS = (3, "|", None, None, None, -1, -1, 63)
 
 
 def test_the_crafted_pickle_is_an_array_when_nothing_is_wrong():
@@ -123,12 +124,55 @@ def test_the_crafted_pickle_is_an_array_when_nothing_is_wrong():
         (b"i8", PLAIN, bytes(24), ("a",)),
         (b"i8", PLAIN, [1, 2, 3], (3,)),
         (b"i8", PLAIN, "text", (3,)),
+        (b"O8", PLAIN, [1, 2, 3], (3,)),
+        (b"O8", PLAIN, [1], (1,)),
+        (b"O8", PLAIN, [1, 2], ()),
+        (b"O8", PLAIN, bytes(8), ()),
+        (b"O8", PLAIN, (1,), ()),
     ],
 )
 def test_no_state_from_a_file_reaches_numpy(dtype, state, content, shape):
     """Each of these gives NumPy's own classes something that they trust; some end the process."""
     with pytest.raises((pickle.UnpicklingError, ValueError, TypeError)):
         read_pickled_arrays(crafted(dtype, state, content, shape))
+
+
+@pytest.mark.parametrize("state", [OBJECTS, PLAIN, (), (3, "<", (numpy.dtype("u1"), (9,)), 1, 2, 7, 1, 0)])
+def test_an_object_in_an_array_is_the_object_whatever_the_file_says_of_its_format(state):
+    content = crafted(b"O8", state, [{"x": ARRAY}], ())
+    assert numpy.array_equal(read_pickled_arrays(content)[b"data"]["x"], ARRAY)
+
+
+@pytest.mark.parametrize("module", ["numpy._core.multiarray", "numpy.core.multiarray"])
+def test_single_numbers_become_those_of_python(module):
+    numbers = [numpy.float64(0.5), numpy.uint8(7), numpy.int64(-(2**40)), numpy.bool_(True), numpy.float32(2)]
+    content = pickle.dumps({tuple(numbers): numbers}, 2)
+    name = b"c" + type(ARRAY).__reduce__(ARRAY)[0].__module__.encode()
+    found = read_pickled_arrays(content.replace(name, b"c" + module.encode()))
+    assert found == {(0.5, 7, -(2**40), True, 2.0): [0.5, 7, -(2**40), True, 2.0]}
+    assert [type(number) for number in found.popitem()[1]] == [float, int, int, bool, float]
+
+
+@pytest.mark.parametrize("content", [b"\0" * 7, b"\0" * 9, "text", [1.5], ()])
+def test_a_single_number_has_as_many_bytes_as_its_format_needs(content):
+    class Number:
+        def __reduce__(self):
+            return (numpy.float64(1).__reduce__()[0], (numpy.dtype("f8"), content))
+
+    with pytest.raises((pickle.UnpicklingError, ValueError, AttributeError)):
+        read_pickled_arrays(pickle.dumps(Number()))
+
+
+@pytest.mark.parametrize(("module", "name"), [key for key, made in ArrayUnpickler.ALLOWED.items() if made])
+def test_a_file_cannot_change_what_reads_the_next_one(module, name):
+    """`BUILD` sets attributes of what lies on the stack, and that may be one of our own classes."""
+    state = pickle.dumps((None, {"__new__": 1, "__setstate__": 1, "__code__": 1}), 0).removesuffix(b".")
+    with pytest.raises((TypeError, AttributeError)):
+        read_pickled_arrays(f"c{module}\n{name}\n".encode() + state + b"b.")
+    for protocol in (2, 5):
+        content = pickle.dumps([ARRAY, numpy.float64(1), b"\xff"], protocol)
+        array, *others = read_pickled_arrays(content)
+        assert numpy.array_equal(array, ARRAY) and others == [1, b"\xff"]
 
 
 def test_random_changes_of_a_file_give_an_array_or_an_error():
