@@ -1,0 +1,69 @@
+"""Where in a room its name fits."""
+
+import numpy
+
+STEP = 4.0  # pixels between the places that are tried
+
+
+def place_for_name(
+    outline: numpy.ndarray, walls: numpy.ndarray, size: tuple[float, float]
+) -> tuple[float, float] | None:
+    """Return the middle of a box of `size` (width, height) that lies in a room and touches no wall, or None.
+
+    `outline`: (points, 2), the room; `walls`: (walls, 2, 2), all of the plan, also those within the room. Of
+    the places that are as far from the walls as possible, the one nearest to the middle of the room is taken.
+    """
+    low, high = outline.min(axis=0), outline.max(axis=0)
+    centre = (low + high) / 2
+    if (high - low < size).any():
+        return None
+    counts = ((high - low) / STEP / 2).astype(int)
+    tried = numpy.stack(
+        numpy.meshgrid(*(numpy.arange(-count, count + 1) * STEP for count in counts), indexing="ij"), axis=-1
+    )
+    places = centre + tried.reshape(-1, 2)
+    places = places[within(places, outline)]
+    places = places[~touched(places, numpy.array(size) / 2, walls)]
+    if not len(places):
+        return None
+    free = numpy.minimum(distances(places, walls).min(axis=1).round(), max(size))
+    from_centre = numpy.linalg.norm(places - centre, axis=1)
+    x, y = places[numpy.lexsort((from_centre, -free))[0]]
+    return float(x), float(y)
+
+
+def within(points: numpy.ndarray, outline: numpy.ndarray) -> numpy.ndarray:
+    """Return which points lie in a polygon, (points,) bool.
+
+    A ray from there crosses its sides an odd number of times.
+    """
+    (x, y), (next_x, next_y) = outline.T[:, :, None], numpy.roll(outline, -1, axis=0).T[:, :, None]
+    px, py = points.T
+    spans = (y > py) != (next_y > py)
+    rise = numpy.where(next_y == y, 1.0, next_y - y)  # level sides span nothing
+    return (spans & (px < x + (py - y) * (next_x - x) / rise)).sum(axis=0) % 2 == 1
+
+
+def touched(places: numpy.ndarray, half: numpy.ndarray, walls: numpy.ndarray) -> numpy.ndarray:
+    """Return at which places a wall comes into the box of the size 2 · `half` around it, (places,) bool.
+
+    Along each axis the wall is within the box's reach for a part of its way; the parts must not overlap.
+    """
+    start = walls[None, :, 0] - places[:, None]  # (places, walls, 2)
+    way = (walls[:, 1] - walls[:, 0])[None]
+    still = way == 0
+    divisor = numpy.where(still, 1.0, way)
+    ends = numpy.stack([(-half - start) / divisor, (half - start) / divisor])
+    never = still & (numpy.abs(start) > half)
+    enter = numpy.where(still, numpy.where(never, 2.0, 0.0), ends.min(axis=0)).max(axis=-1)
+    leave = numpy.where(still, numpy.where(never, -1.0, 1.0), ends.max(axis=0)).min(axis=-1)
+    return (numpy.maximum(enter, 0) <= numpy.minimum(leave, 1)).any(axis=1)
+
+
+def distances(points: numpy.ndarray, walls: numpy.ndarray) -> numpy.ndarray:
+    """Return the distance of each point from each wall, (points, walls)."""
+    start, way = walls[:, 0], walls[:, 1] - walls[:, 0]
+    to_point = points[:, None] - start
+    length = numpy.maximum((way**2).sum(axis=1), 1e-9)
+    part = ((to_point * way).sum(axis=2) / length).clip(0, 1)
+    return numpy.linalg.norm(to_point - part[..., None] * way, axis=2)
