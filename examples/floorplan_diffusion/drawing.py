@@ -21,8 +21,9 @@ LINE = 22  # height of a line of text, pixels
 SWATCH = 14  # side of a square of the legend, pixels
 WALL, CORNER = 7, 10  # thickness of walls and side of the squares at corners, on the canvas
 DOT = 9  # radius of a corner that is drawn alone, on the canvas
-ROOM = 6  # pixels between a name and the walls beside it, in all
-FAINT = 0.3  # opacity
+PADDING_DOT = 5  # radius of what is no corner
+MARGIN = 10  # around the canvas, on the same scale: squares and dots at its edge are drawn as a whole
+ROOM = 4  # pixels between a name and the walls beside it, in all
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Colours:
     text: str  # titles and legend
     wall: str
     corner: str
-    frame: str
+    faint: str  # what is no corner, and the frame of a canvas
 
 
 LIGHT = Colours(
@@ -43,7 +44,7 @@ LIGHT = Colours(
     text="#4c5b62",
     wall="#6b7480",
     corner="#3f4853",
-    frame="#d5dadd",
+    faint="#c9d0d4",
 )
 DARK = Colours(
     ("#806700", "#3d5aa4", "#52595f", "#8f3814", "#087d86", "#537251", "#98a2b0"),
@@ -51,7 +52,7 @@ DARK = Colours(
     text="#a9b8be",
     wall="#b4bcc6",
     corner="#eef1f4",
-    frame="#39444a",
+    faint="#4a565d",
 )
 
 
@@ -96,8 +97,17 @@ class Corners:
 
 
 @dataclass(frozen=True)
+class Entry:
+    """A name of the legend beside a square in its colour."""
+
+    name: str
+    colour: str
+    side: float = SWATCH
+
+
+@dataclass(frozen=True)
 class Canvas:
-    """Where a plan's canvas lies in the picture."""
+    """Where a plan's canvas and the margin around it lie in the picture."""
 
     left: float
     top: float
@@ -105,11 +115,11 @@ class Canvas:
 
     def at(self, points: numpy.ndarray) -> numpy.ndarray:
         """Return where points of a plan lie in the picture."""
-        return points * self.side / CANVAS + (self.left, self.top)
+        return (points + MARGIN) * self.long(1) + (self.left, self.top)
 
     def long(self, pixels: float) -> float:
         """Return how long a length on a plan is in the picture."""
-        return pixels * self.side / CANVAS
+        return pixels * self.side / (CANVAS + 2 * MARGIN)
 
 
 # --8<-- [start:gallery]
@@ -128,7 +138,7 @@ def gallery(
     """
     colours = DARK if dark else LIGHT
     kinds = sorted({room.kind for plan in plans for room in find_rooms(plan)})
-    legend = [(words.kinds[kind], colours.kinds[kind], 1.0) for kind in kinds]
+    legend = [Entry(words.kinds[kind], colours.kinds[kind]) for kind in kinds]
     draws = [lambda canvas, plan=plan: plan_shapes(plan, canvas, words, colours) for plan in plans]
     shapes, height = grid(draws, columns, titles, width, colours, legend)
     return Picture(width, height, words.title, words.description, shapes)
@@ -151,7 +161,7 @@ def plan_shapes(plan: Plan, canvas: Canvas, words: Words, colours: Colours) -> l
     for room, outline in zip(rooms, outlines, strict=True):
         for name in (words.kinds[room.kind], words.short[room.kind]):
             around = canvas.long(WALL) + ROOM
-            size = (text_width(name, FONT) + around, FONT + around)
+            size = (text_width(name, FONT) + around, 0.9 * FONT + around)
             place = place_for_name(outline, walls, size)
             if place is not None:
                 shapes.append(Text(*place, name, colours.ink, FONT))
@@ -175,9 +185,9 @@ def draw_corners(
     """
     colours = DARK if dark else LIGHT
     kinds = [kind for kind in range(OUTSIDE + 1) if any(step.kinds[step.real, kind].any() for step in steps)]
-    legend = [(words.kinds[kind], colours.kinds[kind], 1.0) for kind in kinds]
+    legend = [Entry(words.kinds[kind], colours.kinds[kind]) for kind in kinds]
     if any(not step.real.all() for step in steps):
-        legend.append((words.padding, colours.text, FAINT))
+        legend.append(Entry(words.padding, colours.faint, SWATCH * PADDING_DOT / DOT))
     draws = [lambda canvas, step=step: corner_shapes(step, canvas, colours) for step in steps]
     shapes, height = grid(draws, columns, titles, width, colours, legend)
     return Picture(width, height, words.corners_title, words.corners_description, shapes)
@@ -186,14 +196,16 @@ def draw_corners(
 def corner_shapes(step: Corners, canvas: Canvas, colours: Colours) -> list[Shape]:
     """Return what draws the corners of one step: a frame, padding, and real corners above."""
     box = canvas.at(numpy.array([(0, 0), (CANVAS, 0), (CANVAS, CANVAS), (0, CANVAS)], dtype=float))
-    shapes: list[Shape] = [Strokes(numpy.stack([box, numpy.roll(box, -1, axis=0)], axis=1), colours.frame, 1)]
+    shapes: list[Shape] = [Strokes(numpy.stack([box, numpy.roll(box, -1, axis=0)], axis=1), colours.faint, 1)]
     seen = ((step.places >= 0) & (step.places <= CANVAS)).all(axis=1)
     places, radius = canvas.at(step.places).tolist(), canvas.long(DOT)
     for index in numpy.flatnonzero(seen & ~step.real):
-        shapes.append(Slice(*places[index], radius, colours.text, opacity=FAINT))
+        shapes.append(Slice(*places[index], canvas.long(PADDING_DOT), colours.faint))
     for index in numpy.flatnonzero(seen & step.real):
         shapes.append(Slice(*places[index], radius + 1, colours.corner))
         kinds = numpy.flatnonzero(step.kinds[index]).tolist()
+        if not kinds:
+            shapes.append(Slice(*places[index], radius, colours.faint))
         for part, kind in enumerate(kinds):
             turns = part / len(kinds), (part + 1) / len(kinds)
             shapes.append(Slice(*places[index], radius, colours.kinds[kind], *turns))
@@ -212,7 +224,7 @@ def grid(
     titles: Sequence[str] | None,
     width: float,
     colours: Colours,
-    legend: list[tuple[str, str, float]],
+    legend: list[Entry],
 ) -> tuple[list[Shape], float]:
     """Return the shapes of a picture and its height: canvases in rows with titles above, the legend below."""
     side = (width - GAP * (columns - 1)) / columns
@@ -232,10 +244,10 @@ def grid(
 
 
 def legend_shapes(
-    legend: list[tuple[str, str, float]], width: float, top: float, colours: Colours
+    legend: list[Entry], width: float, top: float, colours: Colours
 ) -> tuple[list[Shape], float]:
     """Return a square and a name for each entry, in centred lines, and where they end."""
-    lines: list[list[tuple[str, str, float]]] = [[]]
+    lines: list[list[Entry]] = [[]]
     for entry in legend:
         if lines[-1] and line_width([*lines[-1], entry]) > width:
             lines.append([])
@@ -243,14 +255,14 @@ def legend_shapes(
     shapes: list[Shape] = []
     for row, line in enumerate(lines):
         x, y = (width - line_width(line)) / 2, top + LINE * (row + 0.5)
-        for name, colour, opacity in line:
+        for entry in line:
             middle = numpy.array([[x + SWATCH / 2, y]])
-            shapes.append(Strokes(squares(middle, SWATCH), colour, SWATCH, opacity))
-            shapes.append(Text(x + SWATCH + 6, y, name, colours.text, FONT, centred=False))
-            x += line_width([(name, colour, opacity)]) + GAP
+            shapes.append(Strokes(squares(middle, entry.side), entry.colour, entry.side))
+            shapes.append(Text(x + SWATCH + 6, y, entry.name, colours.text, FONT, centred=False))
+            x += line_width([entry]) + GAP
     return shapes, top + LINE * len(lines) if legend else top
 
 
-def line_width(line: list[tuple[str, str, float]]) -> float:
+def line_width(line: list[Entry]) -> float:
     """Return how wide some entries of the legend are beside each other."""
-    return sum(SWATCH + 6 + text_width(name, FONT) for name, _, _ in line) + GAP * (len(line) - 1)
+    return sum(SWATCH + 6 + text_width(entry.name, FONT) for entry in line) + GAP * (len(line) - 1)

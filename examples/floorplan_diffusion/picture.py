@@ -24,7 +24,6 @@ class Area:
     points: numpy.ndarray  # (points, 2), as all coordinates in pixels; y grows downwards
     colour: str
     name: str = ""  # SVG: shown while the pointer is on it
-    opacity: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,6 @@ class Strokes:
     lines: numpy.ndarray  # (lines, 2, 2)
     colour: str
     width: float
-    opacity: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,6 @@ class Slice:
     colour: str
     start: float = 0.0
     end: float = 1.0
-    opacity: float = 1.0
 
 
 Shape = Area | Strokes | Text | Slice
@@ -116,7 +113,7 @@ def letter_width(letter: str) -> float:
     """Return about how wide a letter is, in heights of a line: as in DejaVu Sans, which is a wide font."""
     if unicodedata.east_asian_width(letter) in "WF":
         return 1.0
-    return 0.35 if letter in " ijlrtf.,'" else 0.95 if letter in "mwMW" else 0.62
+    return 0.4 if letter in " ijlrtf.,'" else 1.0 if letter in "mwMW" else 0.64
 
 
 def svg_element(shape: Shape) -> str:
@@ -126,16 +123,15 @@ def svg_element(shape: Shape) -> str:
         baseline = shape.y + 0.35 * shape.size  # half of a capital letter
         place = f'x="{number(shape.x)}" y="{number(baseline)}" font-size="{number(shape.size)}"'
         return f'<text {place} fill="{shape.colour}"{anchor}>{escape(shape.text)}</text>'
-    opacity = f' opacity="{number(shape.opacity)}"' if shape.opacity < 1 else ""
     if isinstance(shape, Strokes):
         path = "".join("M{} {}L{} {}".format(*map(number, line.reshape(4))) for line in shape.lines)
-        style = f'stroke="{shape.colour}" stroke-width="{number(shape.width)}"{opacity}'
+        style = f'stroke="{shape.colour}" stroke-width="{number(shape.width)}"'
         return f'<path d="{path}" fill="none" {style}/>'
     if isinstance(shape, Slice):
-        return f'{svg_slice(shape)} fill="{shape.colour}"{opacity}/>'
+        return f'{svg_slice(shape)} fill="{shape.colour}"/>'
     points = " ".join(f"{number(x)},{number(y)}" for x, y in shape.points)
     named = f"><title>{escape(shape.name)}</title></polygon>" if shape.name else "/>"
-    return f'<polygon points="{points}" fill="{shape.colour}"{opacity}{named}'
+    return f'<polygon points="{points}" fill="{shape.colour}"{named}'
 
 
 def svg_slice(shape: Slice) -> str:
@@ -160,13 +156,13 @@ def add_to_axes(axes: Axes, shape: Shape, order: int) -> None:
         axes.text(shape.x, shape.y, shape.text, ha=side, va="center_baseline", **style)
     elif isinstance(shape, Strokes):
         style = {"colors": shape.colour, "linewidths": shape.width * POINTS, "capstyle": "butt"}
-        axes.add_collection(LineCollection(shape.lines, alpha=shape.opacity, zorder=order, **style), False)
+        axes.add_collection(LineCollection(shape.lines, zorder=order, **style), False)
     elif isinstance(shape, Slice):
         turns = 360 * shape.start - 90, 360 * shape.end - 90  # y grows downwards: degrees run clockwise
-        style = {"facecolor": shape.colour, "edgecolor": "none", "alpha": shape.opacity, "zorder": order}
+        style = {"facecolor": shape.colour, "edgecolor": "none", "zorder": order}
         axes.add_patch(Wedge((shape.x, shape.y), shape.radius, *turns, **style))
     else:
-        style = {"facecolor": shape.colour, "edgecolor": "none", "alpha": shape.opacity, "zorder": order}
+        style = {"facecolor": shape.colour, "edgecolor": "none", "zorder": order}
         axes.add_patch(Polygon(shape.points, closed=True, **style))
 
 
