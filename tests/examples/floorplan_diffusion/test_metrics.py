@@ -27,7 +27,7 @@ AROUND = [(0, 1), (1, 2), (2, 3), (0, 3)]
 def plan(corners, walls, kind="kitchen"):
     bits = numpy.zeros((len(corners), len(KINDS)), dtype=bool)
     bits[:, KINDS.index(kind)] = True
-    return Plan(numpy.array(corners, float), bits, numpy.array(walls, int).reshape(-1, 2))
+    return Plan(numpy.array(corners, float).reshape(-1, 2), bits, numpy.array(walls, int).reshape(-1, 2))
 
 
 def test_axis_distances_of_known_corners():
@@ -66,7 +66,7 @@ def test_room_histograms_of_known_plans():
         plan(SQUARE, []),
     ]
     found = {name: histogram.tolist() for name, histogram in room_histograms(plans).items()}
-    none = dict.fromkeys(KINDS[:-1], [1])
+    none = {name: [1] for name in KINDS[:-1]}
     assert found == {
         "total": [0.25, 0.5, 0.25],
         **none,
