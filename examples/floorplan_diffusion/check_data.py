@@ -1,0 +1,163 @@
+"""Check a data set of floor plans: our three files, or published .npy files, without executing anything.
+
+With no option: data/plans. Of published files only the head is read; --trust-pickle reads all of them.
+Exit code 1 when something is wrong.
+"""
+
+import shlex
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+try:
+    from snippets.framework import startup
+
+    startup.prepare(__file__)
+except ModuleNotFoundError:
+    print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
+    sys.exit(2)
+
+import itertools
+
+import numpy
+from tqdm import tqdm
+
+from examples.floorplan_diffusion.metrics import closed_share
+from examples.floorplan_diffusion.plan_files import CONVERT, MAKE, SPLITS, holds_published_files, read_plans
+from examples.floorplan_diffusion.plans import KINDS, Plan, PlanSet
+from examples.floorplan_diffusion.published_files import (
+    check_header,
+    find_files,
+    plan_of_entry,
+    problems,
+    read_bytes,
+    read_entry,
+)
+from snippets.framework.command_line import StrictParser
+from snippets.framework.errors import UsageError, exit_with_one_line, one_line
+from snippets.framework.user_paths import expanded
+
+DEFAULT = Path("data/plans")
+HEAD = 128  # bytes in front of a pickled dictionary, as NumPy writes them
+SHOWN = 20  # things that are wrong
+CLOSED = 1000  # plans of a split whose rooms are looked for, which takes a millisecond each
+
+
+def read_command_line(argv: Sequence[str] | None) -> Namespace:
+    """Return the options. Raises UsageError."""
+    parser = StrictParser(prog="check_data.py", description=__doc__.partition("\n")[0])
+    parser.add_argument(
+        "data", type=expanded, nargs="?", default=DEFAULT, metavar="FOLDER", help=str(DEFAULT)
+    )
+    parser.add_argument("--trust-pickle", action="store_true", help="read published files whole")
+    return parser.parse_args(argv)
+
+
+def check(path: Path, trust: bool) -> int:
+    """Print what is in a data set and what is wrong with it; return the exit code. Raises UsageError."""
+    if not path.exists():
+        raise UsageError(f"there is no {path}; to make a data set: {MAKE} --out {shlex.quote(str(path))}")
+    print(f"data       {path}")
+    if path.suffix == ".npz":
+        wrong = check_ours({path.stem: path})
+    elif path.is_file():
+        wrong = check_published(path, {"file": [path]}, trust)
+    elif holds_published_files(path):
+        wrong = check_published(path, find_files(path), trust)
+    else:
+        wrong = check_ours({split: path / f"{split}.npz" for split in SPLITS})
+    for line in wrong[:SHOWN]:
+        print(f"wrong      {one_line(line)}")
+    if len(wrong) > SHOWN:
+        print(f"wrong      {len(wrong) - SHOWN:,} more")
+    if not wrong:
+        print("result     nothing is wrong")
+    return 1 if wrong else 0
+
+
+def check_ours(files: dict[str, Path]) -> list[str]:
+    """Print what is in our files, by split; return what is wrong."""
+    found, wrong = {}, []
+    for split, file in files.items():
+        try:
+            found[split] = read_plans(file)
+        except UsageError as error:
+            wrong.append(str(error))
+    return wrong + describe(found)
+
+
+def check_published(path: Path, files: dict[str, list[Path]], trust: bool) -> list[str]:
+    """Print how many published files there are, by split; return which are not as they should be."""
+    found, wrong = {}, []
+    for split in files:
+        print(f"{split:<10} {len(files[split]):,} files")
+        plans = []
+        on_terminal = {"disable": None, "leave": False, "file": sys.stdout}  # elsewhere: no bar
+        for file in tqdm(files[split], desc=split, unit="plan", **on_terminal):
+            try:
+                if trust:
+                    plans.append(checked_plan(file))
+                else:
+                    check_header(read_bytes(file, HEAD))
+            except ValueError as error:
+                wrong.append(f"{file}: {error}")
+        if plans:
+            found[split] = PlanSet.of(split, str(path), plans)
+    if not trust:
+        print("note       only the heads were read: the content is pickled; --trust-pickle reads it")
+        print(f"next       {CONVERT} {shlex.quote(str(path))} --trust-pickle")
+    return wrong + describe(found)
+
+
+def checked_plan(file: Path) -> Plan:
+    """Return the plan in a published file. Raises ValueError when anything in it is not as it should be."""
+    entry = read_entry(file)
+    found = problems(entry)
+    if found:
+        raise ValueError("; ".join(found))
+    return plan_of_entry(entry)
+
+
+def describe(splits: dict[str, PlanSet]) -> list[str]:
+    """Print corners, rooms and kinds of the plans of each split; return what is wrong with them together."""
+    for split, plans in splits.items():
+        counts = plans.counts
+        corners = f"{counts.min()} to {counts.max()} corners, {counts.double().mean():.1f} on average"
+        some = list(itertools.islice(plans, CLOSED))
+        closed = f"closed {closed_share(some):.1%}" + f" of {CLOSED:,}" * (len(some) < len(plans))
+        print(f"{split:<10} {len(plans):,} plans, {corners}, {closed}")
+        shares = plans.kinds.any(1).double().mean(0)
+        print(
+            f"{'':<10} " + ", ".join(f"{kind} {share:.1%}" for kind, share in zip(KINDS, shares, strict=True))
+        )
+    known = set(keys(splits.get("train", ())))
+    wrong = []
+    for split in ("val", "test"):
+        again = sum(key in known for key in keys(splits.get(split, ())))
+        if again:
+            wrong.append(
+                f"{again:,} plans of {split} are in train, too: results there do not tell anything new"
+            )
+    return wrong
+
+
+def keys(plans: Iterator[Plan]) -> Iterator[bytes]:
+    """Yield for each plan what only equal plans have in common, in whatever order their corners are."""
+    for plan in plans:
+        order = numpy.lexsort(plan.corners.T)
+        place = order.argsort()
+        walls = numpy.sort(place[plan.walls], axis=1)
+        walls = walls[numpy.lexsort(walls.T)]
+        yield b"/".join(part.tobytes() for part in (plan.corners[order], plan.kinds[order], walls))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Check a data set; return 1 when something is wrong. Raises UsageError."""
+    options = read_command_line(argv)
+    return check(options.data, options.trust_pickle)
+
+
+if __name__ == "__main__":
+    sys.exit(exit_with_one_line(main))

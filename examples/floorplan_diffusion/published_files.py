@@ -1,0 +1,173 @@
+"""Plans as they are published for GSDiff: one .npy file each, a Python dictionary that numpy.save pickled.
+
+Whoever unpickles a file with NumPy runs what its author put in. Here it is read without executing anything.
+"""
+
+import io
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy
+from numpy.lib import format as npy_format
+
+from examples.floorplan_diffusion.plan_files import SPLITS
+from examples.floorplan_diffusion.plans import MOST_CORNERS, Plan
+from snippets.framework.errors import UsageError, one_line
+from snippets.restricted_pickle import read_pickled_arrays
+
+ROWS = "corner_list_np_normalized_padding_withsemantics"  # of each corner: x, y and 14 counts
+SEVEN = ((2, 6, 12), (3, 7, 8, 9, 10), (13, 14), (4,), (5,), (11,), (15,))  # columns of each of our KINDS
+MOST, PAIRS = MOST_CORNERS, MOST_CORNERS**2
+ARRAYS = {  # "n" is the number of corners
+    "corners_np": (("n", 2), "float64"),
+    "corner_list_np_normalized": (("n", 2), "float64"),
+    "adjacency_matrix_np": (("n", "n"), "uint8"),
+    "adjacency_list_np": (("n", 4), "uint8"),
+    "corner_list_np_normalized_padding": ((MOST, 2), "float64"),
+    "padding_mask": ((MOST, 1), "uint8"),
+    "global_matrix_np_padding": ((MOST, MOST), "uint8"),
+    "adjacency_matrix_np_padding": ((MOST, MOST), "uint8"),
+    "edge_coords": ((PAIRS, 4), "float64"),
+    "edges": ((PAIRS, 1), "uint8"),
+    ROWS: ((MOST, 16), "float64"),
+}
+OTHERS = {
+    "file_id": int,
+    "corners": list,
+    "adjacency_matrix": list,
+    "adjacency_list": list,
+    "semantics": dict,
+}
+
+
+def find_files(path: Path) -> dict[str, list[Path]]:
+    """Return the files of each split, which are in the folders train, val and test. Raises UsageError.
+
+    Of files in one folder a tenth is held out and a tenth is to test with. A single file is in all splits.
+    """
+    if path.is_file():
+        return {split: [path] for split in SPLITS}
+    if not path.is_dir():
+        raise UsageError(f"{path} is neither a folder nor a file")
+    if (path / SPLITS[0]).is_dir():
+        found = {split: npy_files(path / split) for split in SPLITS}
+        for split, files in found.items():
+            if not files:
+                raise UsageError(f"{path / split} has no .npy files")
+        return found
+    files = npy_files(path)
+    if len(files) < len(SPLITS):
+        raise UsageError(f"{path} has {len(files)} .npy files and no folder train; it takes three or more")
+    numpy.random.default_rng(0).shuffle(files)
+    tenth = max(1, len(files) // 10)
+    return {"train": files[2 * tenth :], "val": files[:tenth], "test": files[tenth : 2 * tenth]}
+
+
+def npy_files(folder: Path) -> list[Path]:
+    """Return the .npy files in a folder, without the hidden ones that macOS leaves on other disks."""
+    return sorted(file for file in folder.glob("*.npy") if not file.name.startswith("."))
+
+
+def read_entry(path: Path) -> dict:
+    """Return the dictionary in a file, without executing it. Raises ValueError that says what is wrong."""
+    content = read_bytes(path)
+    start = check_header(content)
+    try:
+        entry = read_pickled_arrays(content[start:])
+    except Exception as error:  # a damaged pickle can raise almost anything
+        raise ValueError(f"no whole pickle of plain values: {in_words(error)}") from None
+    if not isinstance(entry, dict):
+        raise ValueError(f"it holds a {type(entry).__name__}, not a dictionary")
+    return entry
+
+
+def read_bytes(path: Path, most: int = -1) -> bytes:
+    """Return the first `most` bytes of a file, or all. Raises ValueError."""
+    try:
+        with path.open("rb") as file:
+            return file.read(most)
+    except OSError as error:
+        raise ValueError(f"cannot be read: {error.strerror}") from None
+
+
+def check_header(content: bytes) -> int:
+    """Return where the pickle begins that a file with one object has. Raises ValueError."""
+    file = io.BytesIO(content)
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of headers from Python 2
+            version = npy_format.read_magic(file)
+            if version != (1, 0):
+                raise ValueError(f"version {version[0]}.{version[1]} of the format, not 1.0")
+            shape, _, number_format = npy_format.read_array_header_1_0(file)
+    except Exception as error:  # the header is Python in a text
+        raise ValueError(f"no .npy file: {in_words(error)}") from None
+    if shape != () or number_format.kind != "O":
+        raise ValueError(f"it holds numbers ({number_format}, shape {shape}), not one dictionary")
+    return file.tell()
+
+
+def in_words(error: Exception) -> str:
+    """Return the first line of what an error says, cut where it is long."""
+    return one_line(str(error).partition("\n")[0] or type(error).__name__, most=200)
+
+
+def problems(entry: dict) -> list[str]:
+    """Return in which of its keys, shapes and types a dictionary is not as published."""
+    found = [f"no {key}" for key in (*ARRAYS, *OTHERS) if key not in entry]
+    corners = len(entry["corners"]) if isinstance(entry.get("corners"), list) else "n"
+    for key, (shape, kind) in ARRAYS.items():
+        value = entry.get(key)
+        wanted = tuple(corners if size == "n" else size for size in shape)
+        if key in entry and not (isinstance(value, numpy.ndarray) and has(value, wanted, kind)):
+            found.append(f"{key} is {described(value)}, not {kind} {wanted}")
+    for key, kind in OTHERS.items():
+        if key in entry and type(entry[key]) is not kind:
+            found.append(f"{key} is {described(entry[key])}, not {kind.__name__}")
+    return found
+
+
+def has(array: numpy.ndarray, shape: tuple, kind: str) -> bool:
+    """Return whether an array has that type and shape; any size where `shape` has a name."""
+    fits = array.ndim == len(shape) and all(
+        isinstance(known, str) or size == known for size, known in zip(array.shape, shape, strict=True)
+    )
+    return fits and array.dtype == kind
+
+
+def described(value: Any) -> str:
+    """Return what a value is, in short."""
+    return f"{value.dtype} {value.shape}" if isinstance(value, numpy.ndarray) else type(value).__name__
+
+
+# --8<-- [start:plan_of_entry]
+def plan_of_entry(entry: dict) -> Plan:
+    """Return the plan in a published dictionary. Raises ValueError that says why it is none."""
+    pixels = numbers(entry, "corners_np")
+    count = len(pixels)
+    if pixels.shape != (count, 2) or not 1 <= count <= MOST_CORNERS:
+        raise ValueError(f"corners_np has shape {pixels.shape}, not 1 to {MOST_CORNERS} corners")
+    corners = pixels.round()
+    if corners.min() < 0 or corners.max() > 255:
+        raise ValueError("a corner that is no pixel from 0 to 255")
+    if len(numpy.unique(corners, axis=0)) < count:
+        raise ValueError("two corners at one place")
+    rows = numbers(entry, ROWS, (MOST_CORNERS, 16))[:count]
+    if not numpy.allclose(rows[:, :2] * 128 + 128, pixels):
+        raise ValueError(f"{ROWS} has other places than corners_np")
+    kinds = numpy.stack([rows[:, columns].any(axis=1) for columns in map(list, SEVEN)], axis=1)
+    walls = numbers(entry, "adjacency_matrix_np", (count, count))
+    if (walls != walls.T).any() or walls.diagonal().any() or not numpy.isin(walls, (0, 1)).all():
+        raise ValueError("adjacency_matrix_np is no symmetric matrix of 0 and 1 with a diagonal of 0")
+    return Plan(corners, kinds, numpy.argwhere(numpy.triu(walls)))
+
+
+# --8<-- [end:plan_of_entry]
+def numbers(entry: dict, key: str, shape: tuple | None = None) -> numpy.ndarray:
+    """Return an array of the entry as float64. Raises ValueError unless it has the shape, and no NaN."""
+    value = entry.get(key)
+    if not isinstance(value, numpy.ndarray) or value.ndim != 2 or shape not in (None, value.shape):
+        raise ValueError(f"{key} is {described(value)}, not an array {shape or '(corners, 2)'}")
+    if not numpy.isfinite(value).all():
+        raise ValueError(f"{key} holds NaN or infinity")
+    return value.astype(numpy.float64)
