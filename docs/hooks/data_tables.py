@@ -20,6 +20,8 @@ import operator_tables
 import published_speeds
 import shell_sections
 import simulated_mps_tests
+import time_and_cost
+import training_calculator
 import training_loop_tables
 import two_tower_tables
 import version_picker
@@ -46,6 +48,8 @@ MODULES = (
     published_speeds,
     shell_sections,
     simulated_mps_tests,
+    time_and_cost,
+    training_calculator,
     training_loop_tables,
     two_tower_tables,
     version_picker,

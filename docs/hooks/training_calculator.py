@@ -1,0 +1,166 @@
+"""The calculator of "Time and cost of a training"; docs/assets/javascripts/training-calculator.js computes.
+
+Without scripts it is hidden. The tables of time_and_cost.py, made with the same formulas, stand there anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from html import escape
+from typing import Any
+
+from markdown_tables import MISSING
+from time_and_cost import CHIPS, FACTS, UNITS, macs, work_per_step
+
+from tools.checks.page_code import MADE_FROM_DATA
+
+TEXT: dict[str, dict[str, Any]] = {
+    "en": {
+        "title": "Calculator",
+        "training": "Your training",
+        "mac": "Your Mac",
+        "rented": "A rented GPU",
+        "fill": "Fill in from",
+        "own": "own values",
+        "steps": "Steps in total",
+        "work": "Work per step, GFLOP",
+        "measured": "Measured seconds per step",
+        "peak": "Peak, TFLOPS",
+        "share": "Share reached, %",
+        "watts": "Power, W",
+        "price": "Price per kWh",
+        "faster": "Times as fast",
+        "per_hour": "Price per hour",
+        "instead": "counts instead of work, peak and share",
+        "cores": "{name}, {gpu_cores} GPU cores",
+        "result": {
+            "step": "Per step",
+            "time": "Time on the Mac",
+            "energy": "Energy",
+            "electricity": "Electricity",
+            "rented": "Time on the rented GPU",
+            "rent": "Rent",
+        },
+    },
+    "zh": {
+        "title": "计算器",
+        "training": "你的训练",
+        "mac": "你的 Mac",
+        "rented": "租用的 GPU",
+        "fill": "填入示例",
+        "own": "自己的数值",
+        "steps": "总步数",
+        "work": "每步计算量，GFLOP",
+        "measured": "实测的每步秒数",
+        "peak": "峰值，TFLOPS",
+        "share": "达到峰值的比例，%",
+        "watts": "功率，W",
+        "price": "每 kWh 电价",
+        "faster": "速度是 Mac 的几倍",
+        "per_hour": "每小时租金",
+        "instead": "填了就不用计算量、峰值和比例",
+        "cores": "{name}，{gpu_cores} 核 GPU",
+        "result": {
+            "step": "每步",
+            "time": "在 Mac 上的时间",
+            "energy": "用电量",
+            "electricity": "电费",
+            "rented": "在租用的 GPU 上的时间",
+            "rent": "租金",
+        },
+    },
+}
+
+
+def number(value: float | None) -> str:
+    """Return a number as a form field takes it, with six digits at most; empty where there is none."""
+    return "" if value is None else f"{float(f'{value:.6g}'):.10g}"
+
+
+def field(name: str, text: Mapping[str, Any], value: float | None = None, hint: str = "") -> str:
+    """Return a labelled field for a number that is not negative."""
+    note = f"<small>{hint}</small>" if hint else ""
+    kind = 'type="number" min="0" step="any" inputmode="decimal"'
+    return (
+        f'<label><span>{text[name]}</span>{note}<input name="{name}" {kind} value="{number(value)}"></label>'
+    )
+
+
+def choice(text: Mapping[str, Any], options: Iterable[tuple[str, Mapping[str, float | None]]]) -> str:
+    """Return a select whose options carry the values of fields; the first of them is chosen."""
+    items = []
+    for name, values in options:
+        data = " ".join(f'data-{field}="{number(value)}"' for field, value in values.items())
+        items.append(f"<option {data}>{escape(name)}</option>")
+    items.append(f'<option value="">{text["own"]}</option>')
+    wide = 'class="training-calculator__wide"'
+    return f"<label {wide}><span>{text['fill']}</span><select>{''.join(items)}</select></label>"
+
+
+def group(legend: str, *fields: str) -> str:
+    """Return fields under a legend."""
+    return f"<fieldset><legend>{legend}</legend>{''.join(fields)}</fieldset>"
+
+
+def trainings(language: str) -> list[tuple[str, dict[str, float | None]]]:
+    """Return the name of each training, and what it fills in."""
+    return [
+        (one["name"][language], {"steps": one["steps"], "work": work_per_step(one) / 1e9, "measured": None})
+        for one in FACTS["trainings"]
+    ]
+
+
+def machines(language: str) -> list[tuple[str, dict[str, float | None]]]:
+    """Return Macs, then chips whose power is not known, and what each fills in; an example comes first."""
+    first = FACTS["examples"][0]
+    known = sorted(macs(), key=lambda mac: mac["chip"] != first)
+    found = [(mac["name"][language], {"peak": mac["peak"], "watts": mac["most"]}) for mac in known]
+    named = {(mac["chip"], mac["gpu_cores"]) for mac in known}
+    for chip in CHIPS["chips"]:
+        if (chip["name"], chip["gpu_cores"]) not in named:
+            found.append(
+                (TEXT[language]["cores"].format(**chip), {"peak": chip["fp32_tflops"], "watts": None})
+            )
+    return found
+
+
+def form(language: str) -> str:
+    """Return the fields, filled in for the first training and the first Mac."""
+    text, every_training, every_mac = TEXT[language], trainings(language), machines(language)
+    training, mac = every_training[0][1], every_mac[0][1]
+    groups = [
+        group(
+            text["training"],
+            choice(text, every_training),
+            field("steps", text, training["steps"]),
+            field("work", text, training["work"]),
+            field("measured", text, hint=text["instead"]),
+        ),
+        group(
+            text["mac"],
+            choice(text, every_mac),
+            field("peak", text, mac["peak"]),
+            field("share", text, 100 * FACTS["share"]),
+            field("watts", text, mac["watts"]),
+            field("price", text, FACTS["electricity"]),
+        ),
+        group(text["rented"], field("faster", text, FACTS["faster"]), field("per_hour", text)),
+    ]
+    return f'<form aria-label="{text["title"]}">{"".join(groups)}</form>'
+
+
+def calculator(language: str) -> str:
+    """Return the form and its results, which the script fills in."""
+    shown = "".join(
+        f'<div><dt>{label}</dt><dd data-result="{name}">{MISSING}</dd></div>'
+        for name, label in TEXT[language]["result"].items()
+    )
+    data = f'data-training-calculator data-units="{"|".join(UNITS[language])}"'
+    return f"""<div class="training-calculator {MADE_FROM_DATA}" {data} hidden>
+{form(language)}
+<div class="training-calculator__results" role="status"><dl>{shown}</dl></div>
+</div>
+"""
+
+
+TABLES: dict[str, Callable[[str], str]] = {"training-calculator": calculator}

@@ -1,0 +1,48 @@
+"""Work, time, energy and price of a training, from a few numbers. Needs no PyTorch.
+
+docs/assets/javascripts/training-calculator.js computes the same in the browser.
+"""
+
+SECONDS_PER_HOUR = 3600
+JOULES_PER_KWH = 3.6e6
+
+
+# --8<-- [start:work]
+def dense_work(parameters: float, positions: float) -> float:
+    """Return the operations of a training step in layers that multiply by a matrix of weights.
+
+    `parameters` are the weights of these layers; `positions` is how many vectors pass through each in a
+    step: the batch size, for sequences times their length. Each weight costs a multiplication and an
+    addition forward, and twice that backward.
+    """
+    return 6 * parameters * positions
+
+
+def attention_work(layers: int, width: int, length: int, batch: int) -> float:
+    """Return the operations that attention adds: the two products without weights, in every layer.
+
+    Each of them multiplies and adds `width` numbers for every pair of the `length` positions.
+    """
+    return 12 * layers * width * length**2 * batch
+
+
+# --8<-- [end:work]
+
+
+# --8<-- [start:time]
+def seconds_per_step(work: float, peak: float, share: float) -> float:
+    """Return an estimate from the operations of a step, the chip's peak per second and the share reached."""
+    return work / (peak * share)
+
+
+def energy_kwh(watts: float, seconds: float) -> float:
+    """Return the energy in kWh that a machine drawing `watts` uses in `seconds`."""
+    return watts * seconds / JOULES_PER_KWH
+
+
+def rent(seconds: float, times_as_fast: float, price_per_hour: float) -> float:
+    """Return the price of the same training on a machine that is so many times as fast."""
+    return seconds / times_as_fast / SECONDS_PER_HOUR * price_per_hour
+
+
+# --8<-- [end:time]
