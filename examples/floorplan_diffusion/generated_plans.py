@@ -1,5 +1,7 @@
 """Floor plans drawn by a rule: rectangles cut into rooms. Which corners a wall joins is known exactly."""
 
+import itertools
+
 import numpy
 
 from examples.floorplan_diffusion.plans import KINDS, OUTSIDE, Plan, PlanSet, Splits
@@ -21,8 +23,10 @@ def generate_splits(plans: int, seed: int) -> Splits:
 
 
 def generate_plans(count: int, seed: int | list[int]) -> PlanSet:
-    """Return `count` plans of 4 to 8 rooms. Two corners are joined if and only if they follow one another
-    on a common horizontal or vertical line: no two cuts lie on one line.
+    """Return `count` plans of 4 to 8 rooms.
+
+    No two cuts lie on one line, so two corners are joined if and only if they follow one another on a common
+    horizontal or vertical line.
     """
     random = numpy.random.default_rng(seed)
     drawn = []
@@ -107,7 +111,7 @@ def plan_of(rooms: list[Room]) -> Plan:
             sorted((c for c in touching if c[1] == top), key=lambda c: c[0]),
             sorted((c for c in touching if c[1] == bottom), key=lambda c: c[0]),
         ):
-            walls |= {(number[a], number[b]) for a, b in zip(side, side[1:], strict=False)}
+            walls |= {(number[a], number[b]) for a, b in itertools.pairwise(side)}
     for (x, y), index in number.items():
         around = ((x + dx, y + dy) for dx in (-1, 1) for dy in (-1, 1))
         kinds[index, OUTSIDE] = not all(

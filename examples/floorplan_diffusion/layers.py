@@ -1,0 +1,69 @@
+"""What both networks are made of: sinusoids of numbers, and transformer layers."""
+
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from snippets.recompute import run_recomputed
+
+
+# --8<-- [start:sinusoids]
+def sinusoids(values: torch.Tensor, width: int) -> torch.Tensor:
+    """Return sines and cosines of `values` (…) at width/2 frequencies from 1 down to 1/10,000, (…, width)."""
+    half = width // 2
+    steps = torch.arange(half, device=values.device, dtype=torch.float32)
+    angles = values.unsqueeze(-1) * torch.exp(steps * (-math.log(10_000) / half))
+    return torch.cat([angles.sin(), angles.cos()], -1)
+
+
+# --8<-- [end:sinusoids]
+# --8<-- [start:layer]
+class Layer(nn.Module):
+    """Attention among the tokens of a plan, then a network for each token. Neither knows their order."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
+        """Return tokens (batch, tokens, width); `mask` (batch, 1, 1, tokens) is true where one is.
+
+        The normalisation has no weights: the same as InstanceNorm1d of tokens, which the guide's system has.
+        """
+        x = x + self.attend(F.layer_norm(x, x.shape[-1:]), mask)
+        return x + self.down(F.relu(self.up(F.layer_norm(x, x.shape[-1:]))))
+
+    def attend(self, x: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
+        """Return what each token takes from all others, (batch, tokens, width)."""
+        q, k, v = self.qkv(x).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+        return self.out(F.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(1, 2).flatten(2))
+
+
+# --8<-- [end:layer]
+class Layers(nn.ModuleList):
+    """Layers one after the other, and a last normalisation."""
+
+    def __init__(self, width: int, count: int, heads: int, *, recompute: bool = False) -> None:
+        """With `recompute`, backward computes each layer again instead of keeping what is in it."""
+        super().__init__(Layer(width, heads) for _ in range(count))
+        self.recompute = recompute
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
+        """Return tokens (batch, tokens, width)."""
+        layers = [lambda x, layer=layer: layer(x, mask) for layer in self]
+        if self.recompute and torch.is_grad_enabled():
+            x = run_recomputed(layers, x)
+        else:
+            for layer in layers:
+                x = layer(x)
+        return F.layer_norm(x, x.shape[-1:])
+
+
+def head(width: int, numbers: int) -> nn.Sequential:
+    """Return a network that turns a token into `numbers` numbers."""
+    hidden = (nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU())
+    return nn.Sequential(*hidden, nn.Linear(width, numbers))

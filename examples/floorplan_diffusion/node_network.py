@@ -1,0 +1,42 @@
+"""Stage 1: the network that predicts the noise in the corners of a plan."""
+
+import torch
+from torch import nn
+
+from examples.floorplan_diffusion.layers import Layers, head, sinusoids
+from examples.floorplan_diffusion.plans import CANVAS, KINDS
+
+CHANNELS = 2 + len(KINDS) + 1  # x, y, kinds of rooms, and whether the corner is padding
+
+
+# --8<-- [start:node_network]
+class NodeNetwork(nn.Module):
+    """A transformer over corners. Another order of the corners gives the same noise in that order."""
+
+    def __init__(self, width: int = 256, layers: int = 24, heads: int = 4) -> None:
+        super().__init__()
+        self.width = width
+        self.place = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, width))
+        self.bits = nn.Linear(CHANNELS - 2, width)
+        self.time = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, width))
+        self.layers = Layers(width, layers, heads)
+        self.noise_xy, self.noise_bits = head(width, 2), head(width, CHANNELS - 2)
+
+    def forward(self, nodes: torch.Tensor, steps: torch.Tensor) -> torch.Tensor:
+        """Return the noise (batch, corners, 10) in noisy corners of that shape at steps (batch,)."""
+        pixels = (nodes[..., :2] + 1) * (CANVAS / 2)
+        x = self.place(sinusoids(pixels, self.width // 2).flatten(2)) + self.bits(nodes[..., 2:])
+        x = self.layers(x + self.time(sinusoids(steps, self.width)).unsqueeze(1))
+        return torch.cat([self.noise_xy(x), self.noise_bits(x)], -1)
+
+
+# --8<-- [end:node_network]
+def node_tensor(corners: torch.Tensor, kinds: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
+    """Return corners as the diffusion sees them, float32 (plans, corners, 10) from -1 to 1.
+
+    `corners` (…, 2) are pixels, `kinds` (…, 7) and `real` (…) are true or false. The last channel is 1 for
+    padding, all others of padding are those of a corner in the middle that touches nothing.
+    """
+    places = torch.where(real.unsqueeze(-1), corners / (CANVAS / 2) - 1, 0)
+    bits = torch.cat([kinds, ~real.unsqueeze(-1)], -1)
+    return torch.cat([places, bits * 2.0 - 1], -1)

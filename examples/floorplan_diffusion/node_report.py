@@ -1,0 +1,48 @@
+"""What a run of stage 1 tells its user: the facts first, a line per epoch, the result last."""
+
+from typing import TYPE_CHECKING, Any
+
+from examples.floorplan_diffusion.training_data import data_lines
+from snippets.framework.run_curves import Curves, draw_curves
+from snippets.framework.run_folder import RunFolder
+from snippets.framework.run_report import machine_lines, recipe_line, write_summary
+
+if TYPE_CHECKING:
+    from examples.floorplan_diffusion.train_nodes import NodeDiffusion
+
+HEADER = "epoch   step  noise loss  alignment  held-out loss  plans/s"
+
+
+def describe(task: "NodeDiffusion", config: dict[str, Any]) -> list[str]:
+    """Return the facts of a run: network, versions, device, precision, data, recipe."""
+    options = task.options
+    return [
+        f"network    {options.layers} layers of width {options.width}, {options.heads} heads: "
+        f"{config['parameters']:,} parameters",
+        *machine_lines(config),
+        *data_lines(task.splits, config),
+        f"           loss without training: {task.trivial:g}, the sum of the noise's variances",
+        recipe_line(options, config, f"AdamW, lr {options.lr:g} (cosine)", "plans"),
+    ]
+
+
+def epoch_line(epoch: int, step: int, result: dict[str, float], speed: float) -> str:
+    """Return one line of the table under HEADER."""
+    return (
+        f"{epoch:5d} {step:6d} {result['noise_loss']:11.3f} {result['alignment_loss']:10.5f} "
+        f"{result['val_loss']:14.3f} {speed:8.0f}"
+    )
+
+
+def conclude(task: "NodeDiffusion", run: RunFolder) -> list[str]:
+    """Draw curves.png, write summary.json, and return the result in words."""
+    progress = task.state.progress
+    loss = progress["result"]["val_loss"]
+    names = {"training": "noise_loss", "held out": "val_loss"}
+    panel = Curves("noise loss", names, {"untrained": task.trivial}, single="loss", logarithmic=True)
+    title = f"corners of {task.splits.train.name} plans: loss {loss:.3f} of {task.trivial:g}"
+    draw_curves(run.metrics_file, run.path / "curves.png", title, (panel,))
+    lines = [f"done       held-out loss {loss:.3f}, {loss / task.trivial:.1%} of the untrained one"]
+    lines[0] += f", after {progress['seconds']:.1f} s"
+    lines += write_summary(run, task.options, task.state, untrained=task.trivial)
+    return [*lines, "next       python examples/floorplan_diffusion/train_edges.py, then generate.py"]

@@ -1,0 +1,169 @@
+"""Stage 2: train a network that says between which corners of a floor plan a wall stands.
+
+With no option: 4,000 generated plans, whose walls follow an exact rule; under a minute on two CPU cores. It
+learns from the corners of the plans, so it needs no trained stage 1; generate.py puts both together.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+try:
+    from snippets.framework import startup
+
+    startup.prepare(__file__)
+except ModuleNotFoundError:
+    print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
+    sys.exit(2)
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from examples.floorplan_diffusion import edge_report
+from examples.floorplan_diffusion.data_sources import load_splits
+from examples.floorplan_diffusion.edge_network import EdgeNetwork, all_pairs, wall_scores
+from examples.floorplan_diffusion.metrics import accuracy, f1
+from examples.floorplan_diffusion.options import EdgeOptions, read_edge_options, resolve_edges
+from examples.floorplan_diffusion.plans import PlanSet
+from examples.floorplan_diffusion.training_data import check_size, describe_data, places
+from snippets.accumulation import in_parts, optimizer_step
+from snippets.checkpoints import TrainingState
+from snippets.data_order import epoch_order
+from snippets.framework.errors import exit_with_one_line
+from snippets.framework.training_run import Program
+from snippets.framework.training_setup import batch_source, compiled, open_device, plan_steps
+from snippets.memory import release_unused
+from snippets.seeds import seed_everything
+from snippets.training_loop import EpochResult, Task
+
+Batch = tuple[torch.Tensor, ...]  # corners, kinds, counts and walls of plans
+SPREAD = 1.0  # pixels: standard deviation of the noise that corners get, which stage 1 will not draw exactly
+FLIPPED = 0.01  # share of the kinds that are turned around
+ROUND_UP = 4  # corners: so few shapes of a batch make few different graphs, which MPS keeps one by one
+
+
+class EdgePrediction(Task):
+    """A network that learns which pairs of corners a wall joins."""
+
+    max_norm = 1.0  # of all gradients together
+
+    def __init__(self, options: EdgeOptions) -> None:
+        """Load the plans and make network, optimizer and schedule. Raises UsageError; writes nothing."""
+        device, self.precision, self.facts = open_device(options)
+        self.options = options
+        self.splits = splits = load_splits(options.data, options.plans, options.seed)
+        check_size(options, splits)
+        self.places = places(options, splits)
+        self.samples_per_step, self.steps_per_epoch, self.total_steps = plan_steps(options, len(splits.train))
+        seed_everything(options.seed)
+        model = EdgeNetwork(options.width, options.layers, options.heads, recompute=options.recompute)
+        optimizer = torch.optim.AdamW(model.parameters(), options.lr, weight_decay=options.weight_decay)
+        cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=self.total_steps)
+        self.state = TrainingState(
+            model.to(device), [optimizer], [cosine], device, scaler=self.precision.scaler()
+        )
+        self.facts |= describe_data(splits, self.places, model)
+        columns = self.columns(splits.train)
+        self.source = batch_source(options, device, columns)
+        self.held_out = [column.to(device) for column in self.columns(splits.val)]
+        self.largest: list[int] = []  # corners of the largest plan of each batch of the epoch
+        first = [column[: options.batch_size].to(device) for column in columns]
+        self.network = compiled(
+            options, model, lambda network: self.loss(network, first, self.places)[0], self.facts
+        )
+
+    def columns(self, plans: PlanSet) -> Batch:
+        """Return corners, kinds, counts and walls of plans, as the network takes them."""
+        plans = plans.padded(self.places)
+        return plans.corners.float(), plans.kinds.float(), plans.counts, plans.walls
+
+    # --8<-- [start:largest]
+    def begin_epoch(self, epoch: int) -> None:
+        """Look up how many corners the largest plan of each batch has, while that costs the device nothing.
+
+        Work grows with the square of the pairs, and pairs with that of the corners: padding to the largest
+        plan of all would make most batches many times as slow.
+        """
+        counts, size = self.splits.train.counts, self.samples_per_step
+        in_order = counts[epoch_order(len(counts), self.options.seed, epoch)]
+        most = in_order[: self.steps_per_epoch * size].view(-1, size).amax(1)
+        self.largest = ((most + ROUND_UP - 1) // ROUND_UP * ROUND_UP).clamp(max=self.places).tolist()
+
+    # --8<-- [end:largest]
+    # --8<-- [start:training_step]
+    def learn(self, batch: Batch) -> torch.Tensor:
+        """Learn from plans; return measures (4,): loss, of walls, of fractions, accuracy. They stay there."""
+        corners = self.largest[self.state.step % self.steps_per_epoch]
+        total = 0.0
+        for part, share in in_parts(batch, self.options.batch_size):  # one part without --accumulate
+            measures = share * self.loss(self.network, part, corners)
+            self.state.scaler.scale(measures[0]).backward()
+            total += measures.detach()
+        optimizer_step(self.state, self.max_norm)
+        if self.options.empty_cache and self.state.step % self.options.empty_cache == 0:
+            release_unused(self.state.device)
+        return total
+
+    def loss(self, network: nn.Module, batch: Batch, most: int) -> torch.Tensor:
+        """Return the loss on plans of at most `most` corners, both of its parts, and the accuracy, (4,).
+
+        Places and kinds are disturbed a little, since stage 1 will not draw them exactly. To tell where a
+        point on the line between two corners lies is a task of its own, which teaches the network geometry.
+        """
+        corners, bits, counts, walls = batch
+        corners, bits = disturbed(corners[:, :most], bits[:, :most])
+        pairs = all_pairs(most, corners.device)
+        real = pairs[1] < counts.unsqueeze(1)  # of both, the second is the larger number
+        wanted = walls[:, pairs[0], pairs[1]].long()
+        fractions = torch.rand(real.shape, device=corners.device)
+        with self.precision.autocast():
+            scores, guessed = network(corners, bits, pairs, real, fractions)
+        share = real / real.sum()
+        of_walls = (F.cross_entropy(scores.float().mT, wanted, reduction="none") * share).sum()
+        apart = (guessed.float() - torch.minimum(fractions, 1 - fractions)).abs()
+        of_fractions = (apart * share).sum()
+        right = ((scores.argmax(-1) == wanted) * share).sum()
+        return torch.stack([of_walls + of_fractions, of_walls, of_fractions, right])
+
+    # --8<-- [end:training_step]
+    @torch.no_grad()
+    def evaluate(self, epoch: int, measures: list[float], samples_per_s: float) -> EpochResult:
+        """Find the walls of held-out plans, whose corners are exact."""
+        corners, bits, counts, walls = self.held_out
+        pairs = all_pairs(self.places, corners.device)
+        real = pairs[1] < counts.unsqueeze(1)
+        found = torch.cat(
+            [
+                wall_scores(self.state.model, *part, pairs).argmax(-1)
+                for part in zip(*(column.split(64) for column in (corners, bits, counts)), strict=True)
+            ]
+        ).bool()[real]
+        wanted = walls[:, pairs[0], pairs[1]][real]
+        names = "train_loss", "wall_loss", "fraction_loss", "train_accuracy"
+        values = dict(zip(names, measures, strict=True))
+        values |= {"val_f1": f1(found, wanted), "val_accuracy": accuracy(found, wanted)}
+        line = edge_report.epoch_line(epoch, self.state.step, values, samples_per_s)
+        return EpochResult(values, values["val_f1"], line)
+
+
+# --8<-- [start:disturbed]
+def disturbed(corners: torch.Tensor, bits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return corners (plans, corners, 2), moved by at most three pixels, and bits, some of them flipped."""
+    moved = nn.init.trunc_normal_(torch.empty_like(corners), std=SPREAD, a=-3 * SPREAD, b=3 * SPREAD)
+    flipped = torch.rand_like(bits) < FLIPPED
+    return corners + moved, torch.where(flipped, 1 - bits, bits)
+
+
+# --8<-- [end:disturbed]
+PROGRAM = Program(
+    "floorplan_diffusion/train_edges",
+    read_edge_options,
+    resolve_edges,
+    EdgePrediction,
+    edge_report,
+    size_options=("batch_size", "width", "layers"),
+)
+
+if __name__ == "__main__":
+    sys.exit(exit_with_one_line(PROGRAM.main))
