@@ -1,16 +1,16 @@
 """Floor plans as pictures: rooms filled by kind, walls, names; and corners alone, on their way to a plan.
 
-gallery(plans, columns=3).svg()      text of an SVG file
-gallery([plan], titles=["held out"], dark=True).png()      bytes of a PNG file
+gallery(plans, columns=3).svg()                             text of an SVG file
+gallery([plan], 1, titles=["held out"], dark=True).png()    bytes of a PNG file
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy
 
 from examples.floorplan_diffusion.picture import Area, Picture, Shape, Slice, Strokes, Text, text_width
-from examples.floorplan_diffusion.plans import CANVAS, OUTSIDE, Plan
+from examples.floorplan_diffusion.plans import CANVAS, KINDS, Plan
 from examples.floorplan_diffusion.room_names import place_for_name
 from examples.floorplan_diffusion.rooms import find_rooms
 
@@ -42,16 +42,16 @@ LIGHT = Colours(
     ("#fade8b", "#98c4f9", "#c4c6c7", "#f6aa8a", "#97e9fb", "#c4eec9", "#6d7787"),
     ink="#1a1a1a",
     text="#4c5b62",
-    wall="#6b7480",
-    corner="#3f4853",
+    wall="#5c6470",
+    corner="#353d47",
     faint="#c9d0d4",
 )
 DARK = Colours(
     ("#806700", "#3d5aa4", "#52595f", "#8f3814", "#087d86", "#537251", "#98a2b0"),
     ink="#ffffff",
     text="#a9b8be",
-    wall="#b4bcc6",
-    corner="#eef1f4",
+    wall="#c9d0d8",
+    corner="#ffffff",
     faint="#4a565d",
 )
 
@@ -60,28 +60,14 @@ DARK = Colours(
 class Words:
     """What a picture says; pass others for another language."""
 
-    kinds: tuple[str, ...] = (
-        "Living room",
-        "Bedroom",
-        "Storage",
-        "Kitchen",
-        "Bathroom",
-        "Balcony",
-        "Outside",
-    )
-    short: tuple[str, ...] = (
-        "Living",
-        "Bed",
-        "Store",
-        "Kitchen",
-        "Bath",
-        "Balc.",
-    )  # where the name is too long
+    kinds: tuple[str, ...] = tuple(kind.capitalize() for kind in KINDS)
+    # Where a name is too long for its room:
+    short: tuple[str, ...] = ("Living", "Bed", "Store", "Kitchen", "Bath", "Balc.")
     padding: str = "Not a corner"
+    # For those who do not see the picture: what it is, and what it shows of plans and of corners.
     title: str = "Floor plans"
-    description: str = "Rooms filled by kind, walls between corners."
-    corners_title: str = "Corners of floor plans"
-    corners_description: str = "Corners as dots, with the colours of the kinds of rooms that they touch."
+    plans: str = "Rooms filled by kind, walls between corners."
+    corners: str = "Corners as dots in the colours of the rooms that they touch."
 
 
 ENGLISH = Words()
@@ -124,7 +110,7 @@ class Canvas:
 
 # --8<-- [start:gallery]
 def gallery(
-    plans: Sequence[Plan],
+    drawn: Iterable[Plan | Corners],
     columns: int = 2,
     *,
     titles: Sequence[str] | None = None,
@@ -132,16 +118,24 @@ def gallery(
     words: Words = ENGLISH,
     dark: bool = False,
 ) -> Picture:
-    """Return plans in rows of `columns`, each below its title, and a legend of the kinds that occur.
+    """Return plans, or corners without walls, in rows of `columns`, and a legend of the kinds that occur.
 
-    `width` is the picture's, in pixels with letters 14 pixels high; it may be as high as is needed.
+    `titles` stand above, one for each. `width` is the picture's, in pixels where letters are 14 high.
     """
     colours = DARK if dark else LIGHT
-    kinds = sorted({room.kind for plan in plans for room in find_rooms(plan)})
-    legend = [Entry(words.kinds[kind], colours.kinds[kind]) for kind in kinds]
-    draws = [lambda canvas, plan=plan: plan_shapes(plan, canvas, words, colours) for plan in plans]
-    shapes, height = grid(draws, columns, titles, width, colours, legend)
-    return Picture(width, height, words.title, words.description, shapes)
+    drawn = list(drawn)
+    canvases, height = in_rows(len(drawn), columns, width, titled=bool(titles))
+    shapes: list[Shape] = []
+    for one, canvas in zip(drawn, canvases, strict=True):
+        draw = plan_shapes if isinstance(one, Plan) else corner_shapes
+        shapes += draw(one, canvas, words, colours)
+    for title, canvas in zip(titles or [], canvases if titles else [], strict=True):
+        middle = canvas.left + canvas.side / 2, canvas.top - LINE / 2
+        shapes.append(Text(*middle, title, colours.text, FONT))
+    entries, height = legend_shapes(legend_of(drawn, words, colours), width, height, colours)
+    seen = {isinstance(one, Plan) for one in drawn}
+    description = " ".join([words.plans] * (True in seen) + [words.corners] * (False in seen))
+    return Picture(width, height, words.title, description, shapes + entries)
 
 
 def plan_shapes(plan: Plan, canvas: Canvas, words: Words, colours: Colours) -> list[Shape]:
@@ -170,31 +164,11 @@ def plan_shapes(plan: Plan, canvas: Canvas, words: Words, colours: Colours) -> l
 
 
 # --8<-- [end:gallery]
-def draw_corners(
-    steps: Sequence[Corners],
-    columns: int = 2,
-    *,
-    titles: Sequence[str] | None = None,
-    width: float = WIDTH,
-    words: Words = ENGLISH,
-    dark: bool = False,
-) -> Picture:
-    """Return corners in rows of `columns`, each below its title, and a legend of the kinds that occur.
+def corner_shapes(step: Corners, canvas: Canvas, words: Words, colours: Colours) -> list[Shape]:
+    """Return what draws the corners of one step: a frame, padding, and real corners above.
 
     A corner that touches several kinds of rooms is a pie with a slice for each.
     """
-    colours = DARK if dark else LIGHT
-    kinds = [kind for kind in range(OUTSIDE + 1) if any(step.kinds[step.real, kind].any() for step in steps)]
-    legend = [Entry(words.kinds[kind], colours.kinds[kind]) for kind in kinds]
-    if any(not step.real.all() for step in steps):
-        legend.append(Entry(words.padding, colours.faint, SWATCH * PADDING_DOT / DOT))
-    draws = [lambda canvas, step=step: corner_shapes(step, canvas, colours) for step in steps]
-    shapes, height = grid(draws, columns, titles, width, colours, legend)
-    return Picture(width, height, words.corners_title, words.corners_description, shapes)
-
-
-def corner_shapes(step: Corners, canvas: Canvas, colours: Colours) -> list[Shape]:
-    """Return what draws the corners of one step: a frame, padding, and real corners above."""
     box = canvas.at(numpy.array([(0, 0), (CANVAS, 0), (CANVAS, CANVAS), (0, CANVAS)], dtype=float))
     shapes: list[Shape] = [Strokes(numpy.stack([box, numpy.roll(box, -1, axis=0)], axis=1), colours.faint, 1)]
     seen = ((step.places >= 0) & (step.places <= CANVAS)).all(axis=1)
@@ -218,29 +192,27 @@ def squares(places: numpy.ndarray, side: float) -> numpy.ndarray:
     return numpy.stack([places - to_the_right, places + to_the_right], axis=1)
 
 
-def grid(
-    draws: Sequence[Callable[[Canvas], list[Shape]]],
-    columns: int,
-    titles: Sequence[str] | None,
-    width: float,
-    colours: Colours,
-    legend: list[Entry],
-) -> tuple[list[Shape], float]:
-    """Return the shapes of a picture and its height: canvases in rows with titles above, the legend below."""
+def in_rows(count: int, columns: int, width: float, titled: bool) -> tuple[list[Canvas], float]:
+    """Return the places for `count` canvases, below their titles, and where the last row ends."""
     side = (width - GAP * (columns - 1)) / columns
-    top = LINE if titles else 0
-    shapes: list[Shape] = []
-    for index, draw in enumerate(draws):
-        row, column = divmod(index, columns)
-        canvas = Canvas(column * (side + GAP), row * (side + GAP + top) + top, side)
-        shapes += draw(canvas)
-        if titles:
-            shapes.append(
-                Text(canvas.left + side / 2, canvas.top - LINE / 2, titles[index], colours.text, FONT)
-            )
-    rows = -(-len(draws) // columns)
-    entries, height = legend_shapes(legend, width, rows * (side + GAP + top), colours)
-    return shapes + entries, height
+    top = LINE if titled else 0
+    rows = -(-count // columns)
+    places = [divmod(index, columns) for index in range(count)]
+    canvases = [Canvas(column * (side + GAP), row * (top + side + GAP) + top, side) for row, column in places]
+    return canvases, rows * (top + side + GAP)
+
+
+def legend_of(drawn: list[Plan | Corners], words: Words, colours: Colours) -> list[Entry]:
+    """Return an entry for each kind that occurs, and one for corners that are none."""
+    kinds, padding = set(), False
+    for one in drawn:
+        if isinstance(one, Plan):
+            kinds |= {room.kind for room in find_rooms(one)}
+        else:
+            kinds |= set(numpy.flatnonzero(one.kinds[one.real].any(axis=0)).tolist())
+            padding |= not one.real.all()
+    entries = [Entry(words.kinds[kind], colours.kinds[kind]) for kind in sorted(kinds)]
+    return entries + [Entry(words.padding, colours.faint, SWATCH * PADDING_DOT / DOT)] * padding
 
 
 def legend_shapes(

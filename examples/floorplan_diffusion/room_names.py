@@ -1,6 +1,7 @@
 """Where in a room its name fits."""
 
 import numpy
+from matplotlib.path import Path
 
 STEP = 4.0  # pixels between the places that are tried
 
@@ -22,7 +23,7 @@ def place_for_name(
         numpy.meshgrid(*(numpy.arange(-count, count + 1) * STEP for count in counts), indexing="ij"), axis=-1
     )
     places = centre + tried.reshape(-1, 2)
-    places = places[within(places, outline)]
+    places = places[Path(outline).contains_points(places)]
     places = places[~touched(places, numpy.array(size) / 2, walls)]
     if not len(places):
         return None
@@ -30,18 +31,6 @@ def place_for_name(
     from_centre = numpy.linalg.norm(places - centre, axis=1)
     x, y = places[numpy.lexsort((from_centre, -free))[0]]
     return float(x), float(y)
-
-
-def within(points: numpy.ndarray, outline: numpy.ndarray) -> numpy.ndarray:
-    """Return which points lie in a polygon, (points,) bool.
-
-    A ray from there crosses its sides an odd number of times.
-    """
-    (x, y), (next_x, next_y) = outline.T[:, :, None], numpy.roll(outline, -1, axis=0).T[:, :, None]
-    px, py = points.T
-    spans = (y > py) != (next_y > py)
-    rise = numpy.where(next_y == y, 1.0, next_y - y)  # level sides span nothing
-    return (spans & (px < x + (py - y) * (next_x - x) / rise)).sum(axis=0) % 2 == 1
 
 
 def touched(places: numpy.ndarray, half: numpy.ndarray, walls: numpy.ndarray) -> numpy.ndarray:
