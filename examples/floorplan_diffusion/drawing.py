@@ -6,6 +6,7 @@ gallery([plan], 1, titles=["held out"], dark=True).png()    bytes of a PNG file
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import ceil
 
 import numpy
 
@@ -22,7 +23,8 @@ SWATCH = 14  # side of a square of the legend, pixels
 WALL, CORNER = 7, 10  # thickness of walls and side of the squares at corners, on the canvas
 DOT = 9  # radius of a corner that is drawn alone, on the canvas
 PADDING_DOT = 5  # radius of what is no corner
-MARGIN = 10  # around the canvas, on the same scale: squares and dots at its edge are drawn as a whole
+MARGIN = 10  # around plans, on the canvas: squares and dots at the edge are drawn as a whole
+LEAST_WIDTH = 200  # of the canvas that is drawn: walls must not become too thick
 ROOM = 4  # pixels between a name and the walls beside it, in all
 
 
@@ -92,20 +94,17 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Canvas:
-    """Where a plan's canvas and the margin around it lie in the picture."""
+class Window:
+    """The part of the canvas that is drawn of every plan, and where it lies in the picture."""
 
-    left: float
+    low: numpy.ndarray  # (2,) its upper left corner on the canvas
+    left: float  # and in the picture
     top: float
-    side: float
+    scale: float
 
     def at(self, points: numpy.ndarray) -> numpy.ndarray:
         """Return where points of a plan lie in the picture."""
-        return (points + MARGIN) * self.long(1) + (self.left, self.top)
-
-    def long(self, pixels: float) -> float:
-        """Return how long a length on a plan is in the picture."""
-        return pixels * self.side / (CANVAS + 2 * MARGIN)
+        return (points - self.low) * self.scale + (self.left, self.top)
 
 
 # --8<-- [start:gallery]
@@ -124,23 +123,23 @@ def gallery(
     """
     colours = DARK if dark else LIGHT
     drawn = list(drawn)
-    canvases, height = in_rows(len(drawn), columns, width, titled=bool(titles))
+    side = (width - GAP * (columns - 1)) / columns
+    windows, height = in_rows(drawn, columns, side, titled=bool(titles))
     shapes: list[Shape] = []
-    for one, canvas in zip(drawn, canvases, strict=True):
+    for one, window in zip(drawn, windows, strict=True):
         draw = plan_shapes if isinstance(one, Plan) else corner_shapes
-        shapes += draw(one, canvas, words, colours)
-    for title, canvas in zip(titles or [], canvases if titles else [], strict=True):
-        middle = canvas.left + canvas.side / 2, canvas.top - LINE / 2
-        shapes.append(Text(*middle, title, colours.text, FONT))
+        shapes += draw(one, window, words, colours)
+    for title, window in zip(titles or [], windows if titles else [], strict=True):
+        shapes.append(Text(window.left + side / 2, window.top - LINE / 2, title, colours.text, FONT))
     entries, height = legend_shapes(legend_of(drawn, words, colours), width, height, colours)
     seen = {isinstance(one, Plan) for one in drawn}
     description = " ".join([words.plans] * (True in seen) + [words.corners] * (False in seen))
-    return Picture(width, height, words.title, description, shapes + entries)
+    return Picture(width, ceil(height), words.title, description, shapes + entries)
 
 
-def plan_shapes(plan: Plan, canvas: Canvas, words: Words, colours: Colours) -> list[Shape]:
+def plan_shapes(plan: Plan, window: Window, words: Words, colours: Colours) -> list[Shape]:
     """Return what draws one plan."""
-    places = canvas.at(plan.corners)
+    places = window.at(plan.corners)
     walls = places[plan.walls.reshape(-1, 2)]
     rooms = find_rooms(plan)
     outlines = [places[list(room.corners)] for room in rooms]
@@ -149,12 +148,12 @@ def plan_shapes(plan: Plan, canvas: Canvas, words: Words, colours: Colours) -> l
         for room, outline in zip(rooms, outlines, strict=True)
     ]
     shapes += [
-        Strokes(walls, colours.wall, canvas.long(WALL)),
-        Strokes(squares(places, canvas.long(CORNER)), colours.corner, canvas.long(CORNER)),
+        Strokes(walls, colours.wall, window.scale * WALL),
+        Strokes(squares(places, window.scale * CORNER), colours.corner, window.scale * CORNER),
     ]
     for room, outline in zip(rooms, outlines, strict=True):
         for name in (words.kinds[room.kind], words.short[room.kind]):
-            around = canvas.long(WALL) + ROOM
+            around = window.scale * WALL + ROOM
             size = (text_width(name, FONT) + around, 0.9 * FONT + around)
             place = place_for_name(outline, walls, size)
             if place is not None:
@@ -164,17 +163,17 @@ def plan_shapes(plan: Plan, canvas: Canvas, words: Words, colours: Colours) -> l
 
 
 # --8<-- [end:gallery]
-def corner_shapes(step: Corners, canvas: Canvas, words: Words, colours: Colours) -> list[Shape]:
+def corner_shapes(step: Corners, window: Window, words: Words, colours: Colours) -> list[Shape]:
     """Return what draws the corners of one step: a frame, padding, and real corners above.
 
     A corner that touches several kinds of rooms is a pie with a slice for each.
     """
-    box = canvas.at(numpy.array([(0, 0), (CANVAS, 0), (CANVAS, CANVAS), (0, CANVAS)], dtype=float))
+    box = window.at(numpy.array([(0, 0), (CANVAS, 0), (CANVAS, CANVAS), (0, CANVAS)], dtype=float))
     shapes: list[Shape] = [Strokes(numpy.stack([box, numpy.roll(box, -1, axis=0)], axis=1), colours.faint, 1)]
     seen = ((step.places >= 0) & (step.places <= CANVAS)).all(axis=1)
-    places, radius = canvas.at(step.places).tolist(), canvas.long(DOT)
+    places, radius = window.at(step.places).tolist(), window.scale * DOT
     for index in numpy.flatnonzero(seen & ~step.real):
-        shapes.append(Slice(*places[index], canvas.long(PADDING_DOT), colours.faint))
+        shapes.append(Slice(*places[index], window.scale * PADDING_DOT, colours.faint))
     for index in numpy.flatnonzero(seen & step.real):
         shapes.append(Slice(*places[index], radius + 1, colours.corner))
         kinds = numpy.flatnonzero(step.kinds[index]).tolist()
@@ -192,14 +191,24 @@ def squares(places: numpy.ndarray, side: float) -> numpy.ndarray:
     return numpy.stack([places - to_the_right, places + to_the_right], axis=1)
 
 
-def in_rows(count: int, columns: int, width: float, titled: bool) -> tuple[list[Canvas], float]:
-    """Return the places for `count` canvases, below their titles, and where the last row ends."""
-    side = (width - GAP * (columns - 1)) / columns
+def in_rows(
+    drawn: list[Plan | Corners], columns: int, side: float, titled: bool
+) -> tuple[list[Window], float]:
+    """Return a window `side` pixels wide for each of `drawn`, and where the last row ends.
+
+    All show the same part of the canvas: what the plans need together, or all of it for corners alone.
+    """
+    needed = [one.corners if isinstance(one, Plan) else CANVAS * numpy.eye(2) for one in drawn]
+    points = numpy.concatenate([numpy.full((1, 2), CANVAS / 2), *needed])
+    low, high = points.min(axis=0) - MARGIN, points.max(axis=0) + MARGIN
+    narrow = max(0.0, LEAST_WIDTH - (high - low)[0]) / 2
+    low[0], high[0] = low[0] - narrow, high[0] + narrow
+    scale = side / (high - low)[0]
     top = LINE if titled else 0
-    rows = -(-count // columns)
-    places = [divmod(index, columns) for index in range(count)]
-    canvases = [Canvas(column * (side + GAP), row * (top + side + GAP) + top, side) for row, column in places]
-    return canvases, rows * (top + side + GAP)
+    height = top + scale * (high - low)[1] + GAP
+    places = [divmod(index, columns) for index in range(len(drawn))]
+    windows = [Window(low, column * (side + GAP), row * height + top, scale) for row, column in places]
+    return windows, height * -(-len(drawn) // columns)
 
 
 def legend_of(drawn: list[Plan | Corners], words: Words, colours: Colours) -> list[Entry]:

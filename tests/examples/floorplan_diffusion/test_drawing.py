@@ -43,14 +43,16 @@ def test_every_room_is_filled_with_the_colour_of_its_kind(colours):
 
 
 def test_walls_and_corners_lie_where_the_plan_has_them():
-    """One plan is drawn with 276 pixels of the plan, canvas and margins, on the width of the picture."""
+    """A plan as wide as the picture, without the margins: a pixel is a pixel."""
     plan = PLANS[0]
-    walls, corners = list(drawn(gallery([plan], 1, width=276)).iter(f"{SVG}path"))[:2]
+    wide = float(numpy.ptp(plan.corners[:, 0]))
+    walls, corners = list(drawn(gallery([plan], 1, width=wide + 20)).iter(f"{SVG}path"))[:2]
     assert (walls.get("stroke-width"), corners.get("stroke-width")) == ("7", "10")
     ends = numpy.array(re.findall(r"[\d.]+", walls.get("d")), float).reshape(-1, 2, 2)
-    assert (ends - 10 == plan.corners[plan.walls]).all()
+    low = plan.corners.min(axis=0) - 10
+    assert (ends + low == plan.corners[plan.walls]).all()
     sides = numpy.array(re.findall(r"[\d.]+", corners.get("d")), float).reshape(-1, 2, 2)
-    assert (sides.mean(axis=1) - 10 == plan.corners).all()
+    assert (sides.mean(axis=1) + low == plan.corners).all()
     assert (sides[:, 1] - sides[:, 0] == (10, 0)).all()
 
 
