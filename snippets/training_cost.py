@@ -11,9 +11,9 @@ JOULES_PER_KWH = 3.6e6
 def dense_work(parameters: float, positions: float) -> float:
     """Return the operations of a training step in layers that multiply by a matrix of weights.
 
-    `parameters` are the weights of these layers; `positions` is how many vectors pass through each in a
-    step: the batch size, for sequences times their length. Each weight costs a multiplication and an
-    addition forward, and twice that backward.
+    `parameters` are the weights of these layers; `positions` is how many vectors pass through
+    each in a step: the batch size, for sequences times their length. Each weight costs a
+    multiplication and an addition forward, and twice that backward.
     """
     return 6 * parameters * positions
 
@@ -31,7 +31,7 @@ def attention_work(layers: int, width: int, length: int, batch: int) -> float:
 
 # --8<-- [start:time]
 def seconds_per_step(work: float, peak: float, share: float) -> float:
-    """Return an estimate from the operations of a step, the chip's peak per second and the share reached."""
+    """Return an estimate from the work of a step, the chip's peak per second and the share reached."""
     return work / (peak * share)
 
 

@@ -19,24 +19,21 @@ SECONDS = (1, 60, 3600, 86_400)  # of each unit
 LIMITS = (100, 100 * 60, 48 * 3600)  # in seconds: from here on, the next unit
 
 BELOW = {
-    "en": "At {share:.0%} of the peak and {price} € per kWh. At half the share, all three results double.",
-    "zh": "按峰值的 {share:.0%}、每 kWh {price} 欧元计算。如果只达到这个比例的一半，后三列都要加倍。",
+    "en": "At {share:.0%} of the peak and {price} € per kWh. At half the share, all these figures double.",
+    "zh": "按峰值的 {share:.0%}、每 kWh {price} 欧元计算。如果只达到这个比例的一半，这些数都要加倍。",
 }
 EXAMPLES = (
     Column("Training", "训练", "name"),
     Column("Work per step", "每步计算量", "work", written(".3g", 1e-12), "{} TFLOP"),
     Column("Steps", "步数", "steps", written(",")),
-    Column("Mac", "Mac", "mac"),
-    Column("Time", "时间", "time"),
-    Column("Energy", "用电量", "energy"),
-    Column("Electricity", "电费", "electricity", form={"en": "{} €", "zh": "{} 欧元"}),
 )
+ON_A_MAC = {"en": "{time}<br>{energy}<br>{electricity} €", "zh": "{time}<br>{energy}<br>{electricity} 欧元"}
 SHARES = (
     Column("Batch × length", "批大小 × 长度", "batch"),
     Column("Work per step", "每步计算量", "work", written(".2f", 1e-12), "{} TFLOP"),
     *(Column(chip, chip, chip) for chip in FACTS["bert"]["chips"]),
 )
-REACHED = {"en": "{rate:.2f} TFLOPS, {share:.0%}", "zh": "{rate:.2f} TFLOPS，{share:.0%}"}
+REACHED = {"en": "{rate:.2f} TFLOPS<br>{share:.0%}", "zh": "{rate:.2f} TFLOPS<br>{share:.0%}"}
 POWER = (
     Column("Mac", "Mac", "name"),
     Column("GPU cores", "GPU 核数", "gpu_cores"),
@@ -92,15 +89,22 @@ def macs() -> list[dict[str, Any]]:
 def examples(language: str) -> str:
     """Return the worked examples: each training on some Macs."""
     share, price = FACTS["share"], FACTS["electricity"]
+    chosen = [mac for mac in macs() if mac["chip"] in FACTS["examples"]]
+    columns = [*EXAMPLES, *(Column(mac["name"]["en"], mac["name"]["zh"], mac["chip"]) for mac in chosen)]
     rows = []
     for training in FACTS["trainings"]:
-        work = work_per_step(training)
-        for mac in macs():
-            if mac["chip"] in FACTS["examples"]:
-                step = seconds_per_step(work, mac["peak"] * 1e12, share)
-                found = results(language, step, training["steps"], mac["most"], price)
-                rows.append(training | found | {"work": work, "mac": mac["name"]})
-    return explained(EXAMPLES, rows, language, BELOW[language].format(share=share, price=price))
+        row = training | {"work": work_per_step(training)}
+        for mac in chosen:
+            step = seconds_per_step(row["work"], mac["peak"] * 1e12, share)
+            found = results(language, step, training["steps"], mac["most"], price)
+            row[mac["chip"]] = ON_A_MAC[language].format(**found)
+        rows.append(row)
+    return unbroken(explained(columns, rows, language, BELOW[language].format(share=share, price=price)))
+
+
+def unbroken(table: str) -> str:
+    """Return a table in which only the first column is broken into lines."""
+    return f'<div class="training-table" markdown>\n\n{table}\n</div>\n'
 
 
 def shares(language: str) -> str:
@@ -119,13 +123,14 @@ def shares(language: str) -> str:
                 rate = work * bert["steps"] / seconds / 1e12
                 found[chip] = REACHED[language].format(rate=rate, share=rate / peaks[chip])
         rows.append(found)
-    return table_of(SHARES, rows, language)
+    return unbroken(table_of(SHARES, rows, language))
 
 
 def power(language: str) -> str:
     """Return what some Macs draw from the socket, with the source of each."""
     links = {name: "[{title}]({url})".format(**source) for name, source in FACTS["sources"].items()}
-    return table_of(POWER, [mac | {"source": links[mac["source"]]} for mac in FACTS["macs"]], language)
+    rows = [mac | {"source": links[mac["source"]]} for mac in FACTS["macs"]]
+    return unbroken(table_of(POWER, rows, language))
 
 
 TABLES: dict[str, Callable[[str], str]] = {
