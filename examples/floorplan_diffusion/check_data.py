@@ -130,7 +130,7 @@ def describe(splits: dict[str, PlanSet]) -> list[str]:
         print(f"{split:<10} {len(plans):,} plans, {corners}, {closed}")
         shares = plans.kinds.any(1).double().mean(0)
         print(
-            f"{'':<10} " + ", ".join(f"{kind} {share:.1%}" for kind, share in zip(KINDS, shares, strict=True))
+            f"{'':<10} " + ", ".join(f"{kind} {share:.0%}" for kind, share in zip(KINDS, shares, strict=True))
         )
     known = set(keys(splits.get("train", ())))
     wrong = []

@@ -51,7 +51,7 @@ def test_the_data_set_of_make_data_is_found_and_described(call, tmp_path):
         f"train      30 plans, {min(counts)} to {max(counts)} corners, {sum(counts) / 30:.1f} on average, "
         "closed 100.0%",
     ]
-    assert lines[2].startswith("           living room 100.0%, bedroom 100.0%, storage ")
+    assert lines[2].startswith("           living room 100%, bedroom 100%, storage ")
     assert [line.split()[0] for line in lines[3::2]] == ["val", "test", "result"]
 
 
@@ -70,8 +70,8 @@ def test_shares_of_closed_plans_and_of_kinds(call, tmp_path):
     write_splits(tmp_path / "plans", Splits(hand_made(), generate_plans(8, 0), generate_plans(8, 1)))
     lines = call("plans").out.splitlines()
     assert lines[1] == "train      2 plans, 2 to 4 corners, 3.0 on average, closed 50.0%"
-    assert lines[2].split(maxsplit=2)[2].startswith("0.0%, bedroom 50.0%, storage 0.0%, kitchen 0.0%, bath")
-    assert lines[2].endswith("balcony 50.0%, outside 100.0%")
+    assert lines[2].split(maxsplit=2)[2].startswith("0%, bedroom 50%, storage 0%, kitchen 0%, bath")
+    assert lines[2].endswith("balcony 50%, outside 100%")
 
 
 def test_rooms_are_looked_for_in_the_first_plans_of_many(call, tmp_path, monkeypatch):

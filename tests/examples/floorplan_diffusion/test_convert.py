@@ -359,10 +359,12 @@ def test_what_has_no_files_is_one_line(call, published):
     assert_refused(call(published, "--trust-pickle"), f"{published / 'test'} has no .npy files")
 
 
-def test_a_finished_folder_is_not_written_again(call, published):
+def test_a_finished_folder_is_not_written_again(call, published, monkeypatch):
+    """That is said before minutes of reading."""
     out = published.parent / "data" / "rplan"
     assert call(published, "--trust-pickle").code == 0
     before = contents(out)
+    monkeypatch.setattr(convert, "read_entry", lambda path: pytest.fail(f"read {path}"))
     assert_refused(call(published, "--trust-pickle"), "data/rplan is not empty; choose another --out")
     assert contents(out) == before and len(before) == 3
 
