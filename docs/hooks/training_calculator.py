@@ -79,11 +79,12 @@ def number(value: float | None) -> str:
 
 def field(name: str, text: Mapping[str, Any], value: float | None = None, hint: str = "") -> str:
     """Return a labelled field for a number that is not negative."""
-    note = f"<small>{hint}</small>" if hint else ""
+    note, width = "", ""
+    if hint:
+        note, width = f"<small>{hint}</small>", ' class="training-calculator__double"'
     kind = 'type="number" min="0" step="any" inputmode="decimal"'
-    return (
-        f'<label><span>{text[name]}</span>{note}<input name="{name}" {kind} value="{number(value)}"></label>'
-    )
+    entry = f'<input name="{name}" {kind} value="{number(value)}">'
+    return f"<label{width}><span>{text[name]}</span>{note}{entry}</label>"
 
 
 def choice(text: Mapping[str, Any], options: Iterable[tuple[str, Mapping[str, float | None]]]) -> str:
