@@ -156,18 +156,18 @@ def test_a_file_that_may_not_be_read_is_one_line(write, monkeypatch):
     assert refusal(read_plans, path) == f"cannot read {path}: Permission denied"
 
 
-def test_as_many_plans_as_were_published_need_little_memory(tmp_path):
-    """65,000 plans: their matrices of walls are 183 MB, and reading takes not much beside."""
+def test_files_and_what_reading_takes_stay_small(tmp_path):
+    """Not counted are the matrices of walls, 2.8 kB for each plan: PyTorch has them."""
     few = generate_plans(100, 0).padded(53)
-    index = torch.arange(65_000) % 100
+    index = torch.arange(10_000) % 100
     many = PlanSet("", "", few.corners[index], few.kinds[index], few.counts[index], few.walls[index])
     write_plans(tmp_path / "train.npz", many)
-    assert (tmp_path / "train.npz").stat().st_size < 20e6
+    assert (tmp_path / "train.npz").stat().st_size < 300 * len(many)
     tracemalloc.start()
     found = read_plans(tmp_path / "train.npz")
-    peak = tracemalloc.get_traced_memory()[1]  # of NumPy's arrays; PyTorch's are not seen
+    peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 400e6
+    assert peak < 3000 * len(many)
     assert_equal(found, many)
 
 
