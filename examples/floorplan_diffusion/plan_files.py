@@ -5,6 +5,7 @@ bool; counts (plans,), corners of each plan, with zeros behind them; walls (wall
 each joins, the smaller number first, plan after plan; wall_counts (plans,), walls of each plan.
 """
 
+import shlex
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -69,7 +70,7 @@ def read_splits(folder: Path) -> Splits:
     if holds_published_files(folder):
         raise UsageError(
             f"{folder} holds .npy files as they are published, which are pickles; "
-            f"write them as plain numbers: {CONVERT} {folder} --out data/rplan"
+            f"write them as plain numbers: {CONVERT} {shlex.quote(str(folder))} --out data/rplan"
         )
     return Splits(*(read_plans(folder / f"{split}.npz") for split in SPLITS))
 

@@ -229,10 +229,11 @@ def test_what_is_no_data_set_is_one_line(folder, tmp_path):
 
 @pytest.mark.parametrize("place", ["train", "test", "."])
 def test_published_files_are_sent_to_the_program_that_converts_them(tmp_path, place):
-    (tmp_path / place).mkdir(exist_ok=True)
-    (tmp_path / place / "7.npy").write_bytes(b"")
-    said = refusal(read_splits, tmp_path)
-    assert said.endswith(f"convert.py {tmp_path} --out data/rplan") and "are pickles" in said
+    folder = tmp_path / "my plans"
+    (folder / place).mkdir(parents=True)
+    (folder / place / "7.npy").write_bytes(b"")
+    said = refusal(read_splits, folder)
+    assert said.endswith(f"convert.py '{folder}' --out data/rplan") and "are pickles" in said
 
 
 def test_published_files_beside_ours_are_not_in_the_way(folder):
