@@ -69,7 +69,7 @@ class NodeOptions(PlanOptions):
 class EdgeOptions(PlanOptions):
     """Every option of stage 2 with the value that holds in this run."""
 
-    recompute: bool  # each layer in the backward pass, to save memory
+    recompute: bool = False  # each layer in the backward pass, to save memory
 
     MAY_CHANGE: ClassVar[frozenset[str]] = PlanOptions.MAY_CHANGE | {"recompute"}
 

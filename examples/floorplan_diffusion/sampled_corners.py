@@ -1,0 +1,99 @@
+"""From noise to the corners of plans, batch by batch; a stopped run goes on with the next batch."""
+
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+import torch
+from torch import nn
+
+from examples.floorplan_diffusion.diffusion import Schedule, sample
+from examples.floorplan_diffusion.node_network import CHANNELS
+from examples.floorplan_diffusion.plans import CANVAS, Plan
+from snippets.atomic_write import replace_file
+from snippets.stop_signals import StopSignals
+
+SHOWN = (1000, 800, 600, 400, 200, 100, 50, 0)  # steps of which the first plan is kept, to be drawn
+
+
+class Stopped(Exception):
+    """A signal asked to stop in the middle of a batch."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some plans as the diffusion left them, and the way of the first of them."""
+
+    nodes: numpy.ndarray  # (plans, corners, 10) float32, from -1 to 1
+    way: numpy.ndarray  # (moments, corners, 10) float32, from noise to the plan
+    steps: numpy.ndarray  # (moments,) int: the step of each moment, 0 at the end
+
+
+# --8<-- [start:sample_batch]
+def sample_batch(
+    network: nn.Module,
+    schedule: Schedule,
+    shape: tuple[int, int],
+    seed: tuple[int, int],
+    *,
+    steps: int,
+    eta: float,
+    stop: StopSignals,
+) -> Batch:
+    """Return new plans, `shape` (plans, corners), of a trained network.
+
+    The random numbers of a batch follow from `seed` (of all batches, number of the batch) alone, so that a
+    stopped run goes on with the same plans. Raises Stopped.
+    """
+    generator = torch.Generator().manual_seed((seed[0] * 1_000_003 + seed[1]) % 2**63)
+    wanted, way = list(SHOWN), {}
+    with torch.no_grad():
+        for step, nodes in sample(network, schedule, (*shape, CHANNELS), generator, steps=steps, eta=eta):
+            if stop.received is not None:
+                raise Stopped
+            if wanted and step + 1 <= wanted[0]:
+                way[step + 1] = nodes[0].cpu()
+                wanted = [moment for moment in wanted if moment < step + 1]
+    return Batch(nodes.cpu().numpy(), torch.stack(list(way.values())).numpy(), numpy.array(list(way)))
+
+
+# --8<-- [end:sample_batch]
+def save_batch(path: Path, batch: Batch) -> None:
+    """Replace `path` by a file with the batch. Raises OSError."""
+    replace_file(path, lambda file: numpy.savez(file, **vars(batch)))
+
+
+def load_batch(path: Path, shape: tuple[int, int]) -> Batch | None:
+    """Return the batch in a file; None when there is none, or when it is no whole file of this shape."""
+    try:
+        with numpy.load(path, allow_pickle=False) as file:
+            batch = Batch(*(file[name] for name in ("nodes", "way", "steps")))
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        return None
+    return batch if batch.nodes.shape == (*shape, CHANNELS) else None
+
+
+# --8<-- [start:decode]
+def real_corners(nodes: numpy.ndarray, threshold: float = 0.5) -> numpy.ndarray:
+    """Return which of the nodes (…, 10) are corners, bool (…): the others fill the plan up.
+
+    The last channel goes from -1, a corner, to 1, none; `threshold` is from 0 to 1 between them.
+    """
+    return (nodes[..., -1] + 1) / 2 < threshold
+
+
+def corners_of(nodes: numpy.ndarray, threshold: float = 0.5) -> Plan:
+    """Return the corners among nodes (corners, 10) as a plan without walls, at whole pixels.
+
+    Corners at the same place become one, which touches the rooms of both.
+    """
+    nodes = nodes[real_corners(nodes, threshold)]
+    pixels = ((nodes[:, :2] + 1) * (CANVAS / 2)).round().clip(0, CANVAS - 1)
+    places, inverse = numpy.unique(pixels, axis=0, return_inverse=True)
+    kinds = numpy.zeros((len(places), CHANNELS - 3), dtype=bool)
+    numpy.logical_or.at(kinds, inverse.reshape(-1), nodes[:, 2:-1] > 0)
+    return Plan(places.reshape(-1, 2).astype(float), kinds, numpy.zeros((0, 2), dtype=int))
+
+
+# --8<-- [end:decode]

@@ -1,0 +1,124 @@
+"""The networks that the training programs left behind, for the programs that use them."""
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from examples.floorplan_diffusion.edge_network import EdgeNetwork
+from examples.floorplan_diffusion.node_network import NodeNetwork
+from examples.floorplan_diffusion.options import (
+    EdgeOptions,
+    NodeOptions,
+    PlanOptions,
+    read_edge_options,
+    read_node_options,
+)
+from snippets.checkpoints import check_weights
+from snippets.framework.errors import UsageError
+from snippets.framework.resume import newest_first
+from snippets.framework.trained_run import folder_of, load_best
+from snippets.framework.training_options import check_saved
+
+FOLDER = "examples/floorplan_diffusion"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One of the two trainings: what it is called, and how its network is made from its options."""
+
+    number: int
+    program: str
+    options: type[PlanOptions]
+    read_command_line: Callable[[list[str]], dict[str, Any]]
+    build: Callable[[Any], nn.Module]
+    prefix: str  # of the network's weights in a checkpoint
+
+    @property
+    def system(self) -> str:
+        """Return how the runs of this stage call it."""
+        return f"floorplan_diffusion/{self.program}"
+
+    @property
+    def runs(self) -> Path:
+        """Return the folder of its runs."""
+        return Path("runs") / self.system
+
+
+def build_nodes(options: NodeOptions) -> NodeNetwork:
+    """Return a new network of stage 1."""
+    return NodeNetwork(options.width, options.layers, options.heads)
+
+
+def build_edges(options: EdgeOptions) -> EdgeNetwork:
+    """Return a new network of stage 2."""
+    return EdgeNetwork(options.width, options.layers, options.heads, recompute=options.recompute)
+
+
+NODES = Stage(1, "train_nodes", NodeOptions, read_node_options, build_nodes, "average.")
+EDGES = Stage(2, "train_edges", EdgeOptions, read_edge_options, build_edges, "")
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A network that has learned, on the CPU, and from what."""
+
+    network: nn.Module
+    options: PlanOptions
+    content: dict[str, Any]  # of the checkpoint
+    checkpoint: Path
+    note: str | None  # to be told to the user
+
+    @property
+    def folder(self) -> Path:
+        """Return the run folder, or, of a checkpoint that lies elsewhere, the folder in which it lies."""
+        return folder_of(self.checkpoint)
+
+    @property
+    def places(self) -> int:
+        """Return for how many corners the plans had places."""
+        return self.content["config"]["places"]
+
+
+def newest_run(stage: Stage) -> Path:
+    """Return the run folder that began last and has a checkpoint. Raises UsageError without one."""
+    for folder in newest_first(stage.runs):
+        if any((folder / "checkpoints").glob("*.pt")):
+            return folder
+    raise UsageError(
+        f"there is no trained run of stage {stage.number} in {stage.runs}; make one: "
+        f"python {FOLDER}/{stage.program}.py"
+    )
+
+
+def load_trained(stage: Stage, run: Path | None) -> Trained:
+    """Return the best network of a run folder or checkpoint, or of the newest run. Raises UsageError."""
+    content, checkpoint, note = load_best(run or newest_run(stage), stage.system)
+    config = content["config"]
+    saved, places = config.get("options"), config.get("places")
+    known = isinstance(saved, dict) and saved.keys() == {field.name for field in fields(stage.options)}
+    if not known or type(places) is not int or not 1 <= places <= 10_000:
+        raise UsageError(f"{checkpoint} was made by another version of this program; train again")
+    check_saved({"options": saved}, stage.read_command_line, stage.options, checkpoint)
+    options = stage.options(**saved)
+    network = stage.build(options)
+    weights = {
+        name.removeprefix(stage.prefix): value
+        for name, value in content["model"].items()
+        if name.startswith(stage.prefix)
+    }
+    check_weights(network, weights)
+    network.load_state_dict(weights)
+    return Trained(network.eval(), options, content, checkpoint, note)
+
+
+def weights_crc32(network: nn.Module) -> int:
+    """Return a number that changes with any weight."""
+    total = 0
+    for weights in network.state_dict().values():
+        total = zlib.crc32(weights.contiguous().view(torch.uint8).numpy(), total)
+    return total
