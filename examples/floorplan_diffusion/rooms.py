@@ -90,7 +90,8 @@ def distinct_walls(plan: Plan) -> Walls:
     lengths = numpy.linalg.norm(along, axis=2)  # (walls, 1)
     way = (to_place * along).sum(axis=2) / lengths**2  # 0 at the start of a wall, 1 at its end
     aside = numpy.abs(to_place[..., 0] * along[..., 1] - to_place[..., 1] * along[..., 0]) / lengths
-    passed = (way > 0) & (way < 1) & (aside <= ON_WALL) & (ends[:, :1] != places) & (ends[:, 1:] != places)
+    passed = (way > 0) & (way < 1) & (aside <= ON_WALL)
+    passed &= ends[:, 1:] != places  # rounding can put its end a little before 1
     walls = set()
     for (first, last), ways, passes in zip(ends.tolist(), way, passed, strict=True):
         on_the_way = [int(places[index]) for index in numpy.flatnonzero(passes)[ways[passes].argsort()]]

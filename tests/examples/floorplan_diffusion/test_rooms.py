@@ -208,6 +208,20 @@ def test_a_wall_that_is_there_twice_whole_and_in_pieces_changes_nothing(numbers,
     assert is_closed(twice)
 
 
+def test_a_wall_passes_corners_in_their_order():
+    """Two walls down divide the room; the upper and the lower side pass the corners of both."""
+    thirds = plan([*SQUARE, (110, 50), (80, 50), (80, 150), (110, 150)], [*AROUND, (4, 7), (5, 6)])
+    assert outlines(thirds) == [[0, 3, 5, 6], [1, 2, 4, 7], [4, 5, 6, 7]]
+    assert is_closed(thirds)
+
+
+def test_rounding_does_not_let_a_wall_pass_its_own_end():
+    random = numpy.random.default_rng(4)
+    for _ in range(500):
+        corners = random.random((2, 2)) * 256
+        assert distinct_walls(plan(corners, [(0, 1)])) == [(0, 1)]
+
+
 def test_a_wall_that_ends_on_another_is_joined_to_it():
     """Both walls across end in the middle of sides, whose corners they are not joined to."""
     halves = plan([*SQUARE, (100, 50), (100, 150)], [*AROUND, (4, 5)])
