@@ -24,6 +24,11 @@ LANGUAGES = {"en": "", "zh": "zh/"}  # locale: folder. English first: its build 
 # word of a question ("Mac", "memory") stand before the page that answers it.
 TITLE_BOOST = 6
 
+# The theme's search, lunr, merges equal branches of its tree of words and compares them written out: each
+# letter and the number of what follows it. With words of digits, two different branches can be written alike.
+# Then queries for words that begin so end with an error and no result. A mark behind each number prevents it.
+WRITTEN_ALIKE, WRITTEN_APART = "e=e+s+o.id}", 'e=e+s+o.id+"|"}'
+
 
 class BuildFailed(RuntimeError):
     """The site did not build; the messages before say why."""
@@ -93,8 +98,20 @@ def finish(site_dir: Path, address: str) -> None:
         content = json.loads(index.read_text(encoding="utf-8"))
         content["config"]["fields"]["title"]["boost"] = TITLE_BOOST
         index.write_text(json.dumps(content, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+        repair_search(folder)
     sitemaps = "".join(f"Sitemap: {address}{folder}sitemap.xml\n" for folder in LANGUAGES.values())
     (site_dir / "robots.txt").write_text(f"User-agent: *\nAllow: /\n\n{sitemaps}", encoding="utf-8")
+
+
+def repair_search(folder: Path) -> None:
+    """Let the search of one language find words of digits. Raises BuildFailed when it is another search."""
+    (worker,) = (folder / "assets/javascripts/workers").glob("search.*.min.js")
+    code = worker.read_text(encoding="utf-8")
+    if code.count(WRITTEN_ALIKE) != 1:
+        raise BuildFailed(
+            f"{worker.name}: the theme's search has changed; does it still need {WRITTEN_APART}?"
+        )
+    worker.write_text(code.replace(WRITTEN_ALIKE, WRITTEN_APART), encoding="utf-8")
 
 
 def main() -> int:
