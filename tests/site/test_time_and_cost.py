@@ -131,6 +131,15 @@ def test_what_the_text_says_of_work():
     assert on_both_pages(*parts)
 
 
+def test_what_the_text_says_of_a_v100():
+    _, short, long = time_and_cost.SPEEDS["speeds-bert"]["rows"]
+    (_, _, m1_max, m2_ultra, *_, v100, _), (_, _, m1_max_long, *_, v100_long, _) = short, long
+    assert (m1_max, v100) == (177, V100)
+    assert m1_max / v100 == pytest.approx(time_and_cost.FACTS["faster"], rel=0.1)
+    assert m2_ultra / v100 == pytest.approx(1.2, abs=0.05)
+    assert m1_max_long / v100_long == pytest.approx(12, abs=0.5)
+
+
 def test_what_the_text_says_of_the_claims():
     stage = work_of("floorplans") * 1e6
     assert stage == pytest.approx(1.58e18, rel=0.005)
