@@ -77,6 +77,7 @@ class System:
 
 
 LARGE_IMAGES = {"data": "synthetic", "image_size": 32, "width": 64, "batch_size": 128}
+FEW_PLANS = {"plans": 48, "width": 16, "layers": 1, "epochs": 3}
 SYSTEMS = (
     System(
         "cifar_optimizers",
@@ -133,6 +134,14 @@ SYSTEMS = (
             Case("pages", {}, epochs=60, gpu=True),
             Case("origin", {"size": "origin", "batch_size": 256}, epochs=0, gpu=True),
         ),
+    ),
+    System(
+        "floorplan_diffusion",
+        programs=(
+            Program("train_nodes", tiny=FEW_PLANS | {"batch_size": 16}),
+            Program("train_edges", tiny=FEW_PLANS | {"batch_size": 8, "plans": 24}),
+        ),
+        pages=("examples/floorplan-diffusion/index.md", "examples/floorplan-diffusion/training.md"),
     ),
 )
 

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from examples.floorplan_diffusion.layers import Layers, head, sinusoids
+from examples.floorplan_diffusion.layers import OF_PIXELS, Layers, head, sinusoids
 from examples.floorplan_diffusion.plans import KINDS
 
 
@@ -69,7 +69,7 @@ class EdgeNetwork(nn.Module):
         bits = self.bits(bits)
         of_a, of_b = bits[:, pairs[0]], bits[:, pairs[1]]
         both = torch.cat([torch.where(swap, of_b, of_a), torch.where(swap, of_a, of_b)], -1)
-        return sinusoids(numbers, self.width // 8).flatten(-2) + both
+        return sinusoids(numbers, self.width // 8, OF_PIXELS).flatten(-2) + both
 
 
 # --8<-- [end:edge_network]

@@ -4,10 +4,10 @@ import itertools
 
 import numpy
 
-from examples.floorplan_diffusion.plans import KINDS, OUTSIDE, Plan, PlanSet, Splits
+from examples.floorplan_diffusion.plans import CANVAS, KINDS, OUTSIDE, Plan, PlanSet, Splits
 
-LEAST_ROOM = 20  # pixels along each side
-LEAST_GAP = 6  # between two walls that lie on no common line
+MODULE = 8  # pixels: all walls lie on a grid of this width, as those of many houses do
+LEAST_ROOM = 24  # pixels along each side
 FEWEST_ROOMS, MOST_ROOMS = 4, 8
 Room = tuple[int, int, int, int]  # left, top, right, bottom
 
@@ -39,10 +39,10 @@ def generate_plans(count: int, seed: int | list[int]) -> PlanSet:
 
 def draw_rooms(random: numpy.random.Generator) -> list[Room] | None:
     """Return the rooms of a new plan, or None when it cannot be cut into as many as were drawn."""
-    width, height = random.integers(120, 221, 2).tolist()
-    left, top = 128 - width // 2, 128 - height // 2
+    width, height = (MODULE * random.integers(120 // MODULE, 216 // MODULE + 1, 2)).tolist()
+    left, top = ((CANVAS - side) // 2 // MODULE * MODULE for side in (width, height))
     rooms = [(left, top, left + width, top + height)]
-    lines = [[left, left + width], [top, top + height]]  # what no further cut may come near, by axis
+    lines = [{left, left + width}, {top, top + height}]  # where no further cut may lie, by axis
     wanted = int(random.integers(FEWEST_ROOMS, MOST_ROOMS + 1))
     cut_out = random.random() < 0.5  # a room at a corner becomes a part of the garden
     while len(rooms) < wanted + cut_out:
@@ -57,18 +57,18 @@ def draw_rooms(random: numpy.random.Generator) -> list[Room] | None:
     return rooms
 
 
-def cut(room: Room, lines: list[list[int]], random: numpy.random.Generator) -> list[Room] | None:
+def cut(room: Room, lines: list[set[int]], random: numpy.random.Generator) -> list[Room] | None:
     """Return both parts of a room, cut across its longer side; None when there is no place for a cut."""
     axis = 0 if room[2] - room[0] >= room[3] - room[1] else 1
     places = [
         place
-        for place in range(room[axis] + LEAST_ROOM, room[axis + 2] - LEAST_ROOM + 1)
-        if all(abs(place - line) >= LEAST_GAP for line in lines[axis])
+        for place in range(room[axis] + LEAST_ROOM, room[axis + 2] - LEAST_ROOM + 1, MODULE)
+        if place not in lines[axis]
     ]
     if not places:
         return None
     place = int(random.choice(places))
-    lines[axis].append(place)
+    lines[axis].add(place)
     low, high = list(room), list(room)
     low[axis + 2] = high[axis] = place
     return [tuple(low), tuple(high)]

@@ -8,13 +8,15 @@ from torch.nn import functional as F
 
 from snippets.recompute import run_recomputed
 
-
 # --8<-- [start:sinusoids]
-def sinusoids(values: torch.Tensor, width: int) -> torch.Tensor:
-    """Return sines and cosines of `values` (…) at width/2 frequencies from 1 down to 1/10,000, (…, width)."""
-    half = width // 2
-    steps = torch.arange(half, device=values.device, dtype=torch.float32)
-    angles = values.unsqueeze(-1) * torch.exp(steps * (-math.log(10_000) / half))
+OF_PIXELS = 0.01  # radians per pixel: of the slowest wave, the canvas sees less than half
+OF_STEPS = 1e-4  # per step of the diffusion
+
+
+def sinusoids(values: torch.Tensor, width: int, slowest: float) -> torch.Tensor:
+    """Return sines and cosines of `values` (…) at width/2 frequencies from 1 to `slowest`, (…, width)."""
+    exponents = torch.linspace(0, math.log(slowest), width // 2, device=values.device)
+    angles = values.unsqueeze(-1) * exponents.exp()
     return torch.cat([angles.sin(), angles.cos()], -1)
 
 

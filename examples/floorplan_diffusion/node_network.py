@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from examples.floorplan_diffusion.layers import Layers, head, sinusoids
+from examples.floorplan_diffusion.layers import OF_PIXELS, OF_STEPS, Layers, head, sinusoids
 from examples.floorplan_diffusion.plans import CANVAS, KINDS
 
 CHANNELS = 2 + len(KINDS) + 1  # x, y, kinds of rooms, and whether the corner is padding
@@ -25,8 +25,8 @@ class NodeNetwork(nn.Module):
     def forward(self, nodes: torch.Tensor, steps: torch.Tensor) -> torch.Tensor:
         """Return the noise (batch, corners, 10) in noisy corners of that shape at steps (batch,)."""
         pixels = (nodes[..., :2] + 1) * (CANVAS / 2)
-        x = self.place(sinusoids(pixels, self.width // 2).flatten(2)) + self.bits(nodes[..., 2:])
-        x = self.layers(x + self.time(sinusoids(steps, self.width)).unsqueeze(1))
+        x = self.place(sinusoids(pixels, self.width // 2, OF_PIXELS).flatten(2)) + self.bits(nodes[..., 2:])
+        x = self.layers(x + self.time(sinusoids(steps, self.width, OF_STEPS)).unsqueeze(1))
         return torch.cat([self.noise_xy(x), self.noise_bits(x)], -1)
 
 

@@ -10,7 +10,8 @@ from snippets.framework.run_report import machine_lines, recipe_line, write_summ
 if TYPE_CHECKING:
     from examples.floorplan_diffusion.train_nodes import NodeDiffusion
 
-HEADER = "epoch   step  noise loss  alignment  held-out loss  plans/s"
+OPTIMIZERS = {"muon": "Muon and AdamW", "adamw": "AdamW"}
+HEADER = "epoch   step  noise loss   in x, y  alignment  held-out loss   in x, y  plans/s"
 
 
 def describe(task: "NodeDiffusion", config: dict[str, Any]) -> list[str]:
@@ -22,15 +23,16 @@ def describe(task: "NodeDiffusion", config: dict[str, Any]) -> list[str]:
         *machine_lines(config),
         *data_lines(task.splits, config),
         f"           loss without training: {task.trivial:g}, the sum of the noise's variances",
-        recipe_line(options, config, f"AdamW, lr {options.lr:g} (cosine)", "plans"),
+        recipe_line(options, config, f"{OPTIMIZERS[options.optimizer]}, lr {options.lr:g} (cosine)", "plans"),
     ]
 
 
 def epoch_line(epoch: int, step: int, result: dict[str, float], speed: float) -> str:
     """Return one line of the table under HEADER."""
     return (
-        f"{epoch:5d} {step:6d} {result['noise_loss']:11.3f} {result['alignment_loss']:10.5f} "
-        f"{result['val_loss']:14.3f} {speed:8.0f}"
+        f"{epoch:5d} {step:6d} {result['noise_loss']:11.3f} {result['place_loss']:9.3f} "
+        f"{result['alignment_loss']:10.5f} {result['val_loss']:14.3f} "
+        f"{result['val_place_loss']:9.3f} {speed:8.0f}"
     )
 
 
@@ -38,10 +40,15 @@ def conclude(task: "NodeDiffusion", run: RunFolder) -> list[str]:
     """Draw curves.png, write summary.json, and return the result in words."""
     progress = task.state.progress
     loss = progress["result"]["val_loss"]
-    names = {"training": "noise_loss", "held out": "val_loss"}
-    panel = Curves("noise loss", names, {"untrained": task.trivial}, single="loss", logarithmic=True)
+    panels = [
+        Curves(title, {"held out": name}, {"untrained": trivial}, logarithmic=True)
+        for title, name, trivial in (
+            ("noise that is not seen, all channels", "val_loss", task.trivial),
+            ("in x and y", "val_place_loss", 2.0),
+        )
+    ]
     title = f"corners of {task.splits.train.name} plans: loss {loss:.3f} of {task.trivial:g}"
-    draw_curves(run.metrics_file, run.path / "curves.png", title, (panel,))
+    draw_curves(run.metrics_file, run.path / "curves.png", title, panels)
     lines = [f"done       held-out loss {loss:.3f}, {loss / task.trivial:.1%} of the untrained one"]
     lines[0] += f", after {progress['seconds']:.1f} s"
     lines += write_summary(run, task.options, task.state, untrained=task.trivial)

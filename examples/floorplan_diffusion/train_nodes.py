@@ -17,6 +17,7 @@ except ModuleNotFoundError:
     sys.exit(2)
 
 import copy
+import math
 
 import torch
 from torch import nn
@@ -32,12 +33,14 @@ from examples.floorplan_diffusion.plans import PlanSet
 from examples.floorplan_diffusion.training_data import check_size, describe_data, places
 from snippets.accumulation import in_parts, optimizer_step
 from snippets.checkpoints import TrainingState
-from snippets.framework.errors import exit_with_one_line
+from snippets.framework.errors import UsageError, exit_with_one_line
 from snippets.framework.training_run import Program
 from snippets.framework.training_setup import batch_source, compiled, open_device, plan_steps
 from snippets.memory import release_unused
 from snippets.seeds import seed_everything
 from snippets.training_loop import EpochResult, Task
+
+MEASURES = "train_loss", "noise_loss", "place_loss", "alignment_loss"
 
 
 class NodeDiffusion(Task):
@@ -59,9 +62,9 @@ class NodeDiffusion(Task):
         self.model = NodeNetwork(options.width, options.layers, options.heads)
         self.average = copy.deepcopy(self.model).requires_grad_(False).to(device)
         both = nn.ModuleDict({"network": self.model.to(device), "average": self.average})
-        optimizer = torch.optim.AdamW(self.model.parameters(), options.lr, weight_decay=options.weight_decay)
-        cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=self.total_steps)
-        self.state = TrainingState(both, [optimizer], [cosine], device, scaler=self.precision.scaler())
+        optimizers = make_optimizers(self.model, options)
+        schedulers = [warm_cosine(optimizer, self.total_steps) for optimizer in optimizers]
+        self.state = TrainingState(both, optimizers, schedulers, device, scaler=self.precision.scaler())
         self.facts |= describe_data(splits, self.places, self.model)
         nodes = self.nodes(splits.train)
         self.source = batch_source(options, device, [nodes])
@@ -78,7 +81,7 @@ class NodeDiffusion(Task):
 
     # --8<-- [start:training_step]
     def learn(self, batch: tuple[torch.Tensor]) -> torch.Tensor:
-        """Learn from corners (batch, corners, 10); return measures (3,), which stay on the device."""
+        """Learn from corners (batch, corners, 10); return measures (4,), which stay on the device."""
         total = 0.0
         for (nodes,), share in in_parts(batch, self.options.batch_size):  # one part without --accumulate
             measures = share * self.noise_loss(self.network, shuffled(nodes))
@@ -91,22 +94,27 @@ class NodeDiffusion(Task):
         return total
 
     def noise_loss(self, network: nn.Module, nodes: torch.Tensor) -> torch.Tensor:
-        """Return the loss, its part for the noise, and the alignment that is its other part, (3,).
+        """Return the loss, the noise that was not seen in all channels and in x and y, and alignment, (4,).
 
         The weight of the alignment falls with the noise: where there is much, nobody can know what stands in
         line. Both are computed in float32, in which 1 - 1e-8 is 1.
         """
-        steps = torch.randint(self.schedule.steps, (len(nodes),), device=nodes.device)
+        drawn = torch.rand(len(nodes), device=nodes.device) ** self.options.focus
+        steps = (
+            (self.schedule.steps * drawn).long().clamp(max=self.schedule.steps - 1)
+        )  # 1 can be rounded up to
         noise = torch.randn_like(nodes)
         noisy = self.schedule.add_noise(nodes, noise, steps)
         with self.precision.autocast():
             predicted = network(noisy, steps)
         predicted = predicted.float()
-        of_noise = (predicted - noise).square().sum(-1).mean()
+        of_places, of_others = (predicted - noise).square().mean((0, 1)).split([2, CHANNELS - 2])
+        of_noise = self.options.place_weight * of_places.sum() + of_others.sum()
         clean = self.schedule.clean(noisy, predicted, steps)
         apart = alignment_loss(clean[..., :2], nodes[..., -1] < 0)  # padding stands nowhere
         alignment = (apart.mean(1) * self.schedule.betas.flip(0)[steps]).mean()
-        return torch.stack([of_noise + self.options.alignment * alignment, of_noise, alignment])
+        loss = of_noise + self.options.alignment * alignment
+        return torch.stack([loss, of_places.sum() + of_others.sum(), of_places.sum(), alignment])
 
     # --8<-- [end:training_step]
     # --8<-- [start:average]
@@ -119,26 +127,59 @@ class NodeDiffusion(Task):
 
     # --8<-- [end:average]
     @torch.no_grad()
-    def held_out_loss(self) -> float:
-        """Return the noise loss of the averaged network on held-out plans, with the same noise every time."""
+    def held_out_loss(self) -> dict[str, float]:
+        """Return noise losses of the averaged network on held-out plans, with the same noise every time.
+
+        All steps and channels have the same weight here: a network that always returns 0 has a loss of 10.
+        """
         generator = torch.Generator().manual_seed(self.options.seed)
-        total = torch.zeros((), device=self.state.device)
+        total = torch.zeros(CHANNELS, device=self.state.device)
         for nodes in self.held_out.split(self.options.batch_size):
             steps = torch.randint(self.schedule.steps, (len(nodes),), generator=generator)
             noise = torch.randn(nodes.shape, generator=generator).to(nodes.device)
             steps = steps.to(nodes.device)
             predicted = self.average(self.schedule.add_noise(nodes, noise, steps), steps)
-            total += (predicted - noise).square().sum(-1).mean(1).sum()
-        return total.item() / len(self.held_out)
+            total += (predicted - noise).square().mean(1).sum(0)
+        channels = (total / len(self.held_out)).tolist()
+        return {"val_loss": sum(channels), "val_place_loss": sum(channels[:2])}
 
     def evaluate(self, epoch: int, measures: list[float], samples_per_s: float) -> EpochResult:
         """Measure the averaged network on held-out plans."""
-        values = dict(zip(("train_loss", "noise_loss", "alignment_loss"), measures, strict=True))
-        values["val_loss"] = self.held_out_loss()
+        values = dict(zip(MEASURES, measures, strict=True))
+        values |= self.held_out_loss()
         line = node_report.epoch_line(epoch, self.state.step, values, samples_per_s)
         return EpochResult(values, -values["val_loss"], line)
 
 
+# --8<-- [start:optimizers]
+def make_optimizers(model: NodeNetwork, options: NodeOptions) -> list[torch.optim.Optimizer]:
+    """Return AdamW for all weights, or Muon for the matrices of the layers and AdamW for the others.
+
+    With `match_rms_adamw` both take the same learning rate. Raises UsageError where PyTorch has no Muon.
+    """
+    settings = {"lr": options.lr, "weight_decay": options.weight_decay}
+    if options.optimizer == "adamw":
+        return [torch.optim.AdamW(model.parameters(), **settings)]
+    if not hasattr(torch.optim, "Muon"):
+        raise UsageError(f"--optimizer muon: PyTorch {torch.__version__} has none; use --optimizer adamw")
+    matrices = [weight for weight in model.layers.parameters() if weight.ndim == 2]
+    inside = {id(weight) for weight in matrices}
+    others = [weight for weight in model.parameters() if id(weight) not in inside]
+    muon = torch.optim.Muon(matrices, adjust_lr_fn="match_rms_adamw", **settings)
+    return [muon, torch.optim.AdamW(others, **settings)]
+
+
+def warm_cosine(optimizer: torch.optim.Optimizer, steps: int) -> torch.optim.lr_scheduler.LRScheduler:
+    """Return a schedule that rises for 50 steps, or half of `steps`, and then falls to 0 like a cosine."""
+    warm = min(50, steps // 2)
+
+    def factor(step: int) -> float:
+        return min(1, (step + 1) / (warm + 1)) * (1 + math.cos(math.pi * min(1, step / steps))) / 2
+
+    return torch.optim.lr_scheduler.LambdaLR(optimizer, factor)
+
+
+# --8<-- [end:optimizers]
 # --8<-- [start:shuffled]
 def shuffled(nodes: torch.Tensor) -> torch.Tensor:
     """Return every plan's corners (plans, corners, channels) in an order drawn anew."""
