@@ -59,6 +59,7 @@ DATA = f"{', '.join(NAMES)}, or a folder with train.npz, val.npz and test.npz; g
 class PlanOptions(TrainingOptions):
     """What both stages have in common."""
 
+    precision: str = "fp32"  # places are exact to a pixel of 256, which is all that bf16 can tell apart
     data: str = "generated"
     data_name: str = "generated"  # or "folder"
     plans: int = 4_000  # to generate
@@ -99,7 +100,7 @@ class EdgeOptions(PlanOptions):
 def plan_parser(program: str, description: str, help_texts: dict[str, str]) -> StrictParser:
     """Return a parser with the options that both stages have."""
     parser = StrictParser(prog=program, description=description, former=FORMER)
-    add_training_options(parser, {"data": DATA} | help_texts)
+    add_training_options(parser, {"data": DATA, "precision": "fp32"} | help_texts)
     add = parser.add_argument
     add("--plans", type=whole_number(16, 10**6), help="number to generate to learn from; 4000")
     add("--corners", type=whole_number(4, MOST_CORNERS), help="places for corners; as the largest plan has")
