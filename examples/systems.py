@@ -77,7 +77,7 @@ class System:
 
 
 LARGE_IMAGES = {"data": "synthetic", "image_size": 32, "width": 64, "batch_size": 128}
-FEW_PLANS = {"plans": 48, "width": 16, "layers": 1, "epochs": 3}
+FEW_PLANS = {"plans": 28, "width": 16, "layers": 1, "batch_size": 4, "epochs": 3}
 SYSTEMS = (
     System(
         "cifar_optimizers",
@@ -138,8 +138,8 @@ SYSTEMS = (
     System(
         "floorplan_diffusion",
         programs=(
-            Program("train_nodes", tiny=FEW_PLANS | {"batch_size": 16}),
-            Program("train_edges", tiny=FEW_PLANS | {"batch_size": 8, "plans": 24}),
+            Program("train_nodes", tiny=FEW_PLANS),
+            Program("train_edges", tiny=FEW_PLANS),
         ),
         pages=("examples/floorplan-diffusion/index.md", "examples/floorplan-diffusion/training.md"),
     ),
