@@ -28,11 +28,37 @@ def axis_distances(corners: numpy.ndarray) -> numpy.ndarray:
 
 def axis_distance(plans: Iterable[Plan]) -> float:
     """Return the median of the axis distances of all corners of all plans, pixels; NaN without any."""
-    distances = numpy.concatenate([numpy.zeros(0), *(axis_distances(plan.corners) for plan in plans)])
-    return float(numpy.median(distances)) if len(distances) else float("nan")
+    return median(axis_distances(plan.corners) for plan in plans)
 
 
 # --8<-- [end:axis_distance]
+# --8<-- [start:line_distance]
+def line_distances(corners: numpy.ndarray) -> numpy.ndarray:
+    """Return how far each corner is from being in line with others both ways, (corners,), pixels.
+
+    It is the larger of two distances, to the nearest other corner in x and to the nearest in y: a corner of
+    a plan has another one above or below, and another one beside it, and random corners seldom have both.
+    `corners`: (corners, 2), pixels. A single corner has no distance: the result is empty.
+    """
+    if len(corners) < 2:
+        return numpy.zeros(0)
+    distances = numpy.abs(corners[:, None] - corners[None])
+    distances[numpy.diag_indices(len(corners))] = numpy.inf
+    return distances.min(axis=1).max(axis=1)
+
+
+def line_distance(plans: Iterable[Plan]) -> float:
+    """Return the median of the line distances of all corners of all plans, pixels; NaN without any."""
+    return median(line_distances(plan.corners) for plan in plans)
+
+
+# --8<-- [end:line_distance]
+def median(parts: Iterable[numpy.ndarray]) -> float:
+    """Return the median of all values in some arrays, or NaN of nothing."""
+    values = numpy.concatenate([numpy.zeros(0), *parts])
+    return float(numpy.median(values)) if len(values) else float("nan")
+
+
 def mean_corners(plans: Iterable[Plan]) -> float:
     """Return how many corners a plan has on average; NaN without plans."""
     return mean([len(plan.corners) for plan in plans])

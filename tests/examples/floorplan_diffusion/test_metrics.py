@@ -14,6 +14,8 @@ from examples.floorplan_diffusion.metrics import (
     closed_share,
     f1,
     histogram_distance,
+    line_distance,
+    line_distances,
     mean_corners,
     pairs_of_corners,
     room_histograms,
@@ -43,9 +45,33 @@ def test_axis_distance_is_the_median_over_all_corners():
     assert math.isnan(axis_distance([]))
 
 
+def test_line_distances_of_known_corners():
+    """Nearest in x: 3, 3, 187; nearest in y: 70, 5, 5."""
+    assert line_distances(numpy.array([(10.0, 10.0), (13.0, 80.0), (200.0, 85.0)])).tolist() == [70, 5, 187]
+    assert line_distances(numpy.array(SQUARE, float)).tolist() == [0] * 4
+    assert line_distances(numpy.array([(10.0, 10.0)])).tolist() == []
+    assert line_distances(numpy.zeros((0, 2))).tolist() == []
+
+
+def test_line_distance_is_the_median_over_all_corners():
+    first, second = plan([(0, 0), (1, 50)], []), plan([(0, 0), (4, 60), (80, 65)], [])
+    assert line_distance([first, second]) == 50  # of 50, 50, 60, 5, 76
+    assert math.isnan(line_distance([])) and math.isnan(line_distance([plan([(1, 1)], [])]))
+
+
+def test_line_distance_tells_plans_from_random_corners():
+    """The axis distance hardly does: among a dozen random corners, one has nearly the same x or y."""
+    plans = list(generate_plans(100, 0))
+    random = numpy.random.default_rng(0)
+    corners = [plan(random.uniform(40, 216, one.corners.shape), []) for one in plans]
+    assert (axis_distance(plans), line_distance(plans)) == (0, 0)
+    assert axis_distance(corners) == pytest.approx(2.3, abs=0.3)
+    assert line_distance(corners) == pytest.approx(8.7, abs=0.8)
+
+
 def test_generated_plans_are_perfect():
     plans = generate_plans(40, 0)
-    assert axis_distance(plans) == 0
+    assert axis_distance(plans) == line_distance(plans) == 0
     assert closed_share(plans) == 1
     assert mean_corners(plans) == plans.counts.float().mean()
 
