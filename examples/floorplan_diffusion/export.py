@@ -1,0 +1,201 @@
+"""Export trained networks: weights as plain types, and a program that runs without this code.
+
+With no option: the newest run of each stage, into its folder export/. Every file is loaded again and must
+compute what the trained network computes, bit by bit on the CPU.
+"""
+
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+try:
+    from snippets.framework import startup
+
+    startup.prepare(__file__)
+except ModuleNotFoundError:
+    print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
+    sys.exit(2)
+
+from dataclasses import asdict, dataclass
+
+import torch
+from torch import nn
+from torch.export import Dim
+
+from examples.floorplan_diffusion.diffusion import STEPS
+from examples.floorplan_diffusion.edge_network import EdgeNetwork, all_pairs
+from examples.floorplan_diffusion.node_network import CHANNELS, NodeNetwork
+from examples.floorplan_diffusion.plans import CANVAS, KINDS
+from examples.floorplan_diffusion.trained import EDGES, NODES, Stage, Trained, load_trained
+from snippets.atomic_write import replace_file
+from snippets.framework.command_line import StrictParser
+from snippets.framework.errors import RunError, exit_with_one_line
+from snippets.framework.user_paths import expanded
+
+Inputs = tuple[torch.Tensor, ...]
+TRACED = 3, 5  # plans, and corners of each: the program takes any other number
+COMPARED = TRACED, (1, 2), (2, 18)  # the numbers with which a file must compute what the network computes
+
+
+# --8<-- [start:inputs]
+def node_inputs(plans: int, corners: int) -> Inputs:
+    """Return noisy corners (plans, corners, 10) and steps (plans,), the same ones every time."""
+    generator = torch.Generator().manual_seed(0)
+    nodes = torch.randn(plans, corners, CHANNELS, generator=generator)
+    return nodes, torch.randint(STEPS, (plans,), generator=generator)
+
+
+def edge_inputs(plans: int, corners: int) -> Inputs:
+    """Return what EdgeNetwork takes, for plans of which each but the first has one corner less."""
+    generator = torch.Generator().manual_seed(0)
+    pairs = all_pairs(corners, torch.device("cpu"))
+    counts = corners - (torch.arange(plans) % max(1, corners - 1))
+    places = torch.randint(CANVAS, (plans, corners, 2), generator=generator).float()
+    bits = torch.randint(2, (plans, corners, len(KINDS)), generator=generator).float()
+    fractions = torch.rand(plans, pairs.shape[1], generator=generator)
+    return places, bits, pairs, pairs[1] < counts.unsqueeze(1), fractions
+
+
+# --8<-- [end:inputs]
+PLANS, CORNERS, PAIRS = Dim("plans", min=1), Dim("corners", min=2), Dim("pairs", min=1)
+OF_CORNERS, OF_PAIRS = {0: PLANS, 1: CORNERS}, {0: PLANS, 1: PAIRS}
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a stage is exported: the name of its files, its network, its inputs, what may vary in them."""
+
+    stage: Stage
+    name: str
+    network: type[nn.Module]
+    inputs: Callable[[int, int], Inputs]
+    varying: dict[str, dict[int, Dim]]
+    says: str
+
+
+FORMS = (
+    Form(
+        NODES,
+        "nodes",
+        NodeNetwork,
+        node_inputs,
+        {"nodes": OF_CORNERS, "steps": {0: PLANS}},
+        "any number of plans and corners",
+    ),
+    Form(
+        EDGES,
+        "edges",
+        EdgeNetwork,
+        edge_inputs,
+        {
+            "corners": OF_CORNERS,
+            "bits": OF_CORNERS,
+            "pairs": {1: PAIRS},
+            "real": OF_PAIRS,
+            "fractions": OF_PAIRS,
+        },
+        "any number of plans, corners and pairs",
+    ),
+)
+
+
+# --8<-- [start:weights]
+def write_weights(path: Path, form: Form, trained: Trained) -> nn.Module:
+    """Replace `path` by weights and what they belong to; return a new network with what is then in it."""
+    options = asdict(trained.options)
+    content = {
+        "network": {name: options[name] for name in ("width", "layers", "heads")},  # how to make it again
+        "weights": trained.network.state_dict(),
+        "places": trained.places,  # for corners in each plan that it learned from
+        "options": options,
+        "step": trained.content["step"],
+    }
+    replace_file(path, lambda file: torch.save(content, file))
+    loaded = torch.load(path, map_location="cpu", weights_only=True)
+    network = form.network(**loaded["network"])
+    network.load_state_dict(loaded["weights"])
+    return network.eval()
+
+
+# --8<-- [end:weights]
+# --8<-- [start:program]
+def write_program(path: Path, form: Form, trained: Trained) -> nn.Module:
+    """Replace `path` by a program that needs PyTorch alone; return the network that it holds."""
+    program = torch.export.export(trained.network, form.inputs(*TRACED), dynamic_shapes=form.varying)
+    replace_file(path, lambda file: torch.export.save(program, file))
+    return torch.export.load(path).module()
+
+
+# --8<-- [end:program]
+def outputs(network: nn.Module, inputs: Inputs) -> Inputs:
+    """Return what a network computes, as a tuple."""
+    computed = network(*inputs)
+    return (computed,) if isinstance(computed, torch.Tensor) else tuple(computed)
+
+
+def check(path: Path, form: Form, network: nn.Module, loaded: nn.Module) -> None:
+    """Raise RunError unless both networks compute the same, bit by bit, for several numbers of corners."""
+    for numbers in COMPARED:
+        inputs = form.inputs(*numbers)
+        both = zip(outputs(network, inputs), outputs(loaded, inputs), strict=True)
+        if not all(torch.equal(one, other) for one, other in both):
+            raise RunError(f"{path} does not compute what the trained network computes; do not use it")
+
+
+def export(form: Form, trained: Trained, folder: Path) -> list[str]:
+    """Write both files of a stage and test them; return what to print. Raises RunError and OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [f"stage {form.stage.number}    {trained.checkpoint}, step {trained.content['step']:,}"]
+    lines += [f"note       {trained.note}"] if trained.note else []
+    with torch.no_grad():
+        for ending, write, says in (
+            ("pt", write_weights, "weights and options, for this code"),
+            ("pt2", write_program, f"a program for PyTorch alone, {form.says}"),
+        ):
+            path = folder / f"{form.name}.{ending}"
+            check(path, form, trained.network, write(path, form, trained))
+            lines.append(f"written    {path}: {path.stat().st_size / 1e6:.1f} MB, {says}")
+    return lines
+
+
+def read_command_line(argv: Sequence[str] | None) -> Namespace:
+    """Return the options. Raises UsageError."""
+    parser = StrictParser(prog="export.py", description=__doc__.partition("\n")[0])
+    run = {"type": expanded, "nargs": "?", "const": True, "metavar": "RUN|CHECKPOINT"}
+    for form in FORMS:
+        about = f"stage {form.stage.number} only; of the newest run in {form.stage.runs}, or of this one"
+        parser.add_argument(f"--{form.name}", **run, help=about)
+    parser.add_argument("--out", type=expanded, metavar="DIR", help="export/ in the folder of the run")
+    options = parser.parse_args(argv)
+    if options.nodes is None and options.edges is None:
+        options.nodes = options.edges = True
+    return options
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Export as the command line says and return the exit code. Raises UsageError and RunError."""
+    options = read_command_line(argv)
+    wanted: dict[str, Any] = {form.name: getattr(options, form.name) for form in FORMS}
+    chosen = [
+        (form, load_trained(form.stage, None if wanted[form.name] is True else wanted[form.name]))
+        for form in FORMS
+        if wanted[form.name] is not None
+    ]
+    for form, trained in chosen:
+        folder = options.out or trained.folder / "export"
+        try:
+            lines = export(form, trained, folder)
+        except OSError as error:
+            raise RunError(f"cannot write to {folder}: {error.strerror}; choose another --out") from None
+        print(*lines, sep="\n")
+    print(
+        "checked    each file was loaded again; it computes the same bits as the trained network, on the CPU"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(exit_with_one_line(main))
