@@ -7,7 +7,8 @@ docs/data/recorded/index.yaml lists the recordings. Written by hand: `name` of t
 `exit_code`, where it is not 0; `compare`, which is `exact`, or `masked` where the output holds measurements
 (tools/checks/compare_output.py); `needs`, what a machine must be for the output to be comparable;
 `until`, words of the line up to which output is compared, where below it even the order of the lines is a
-measurement; `keep`, files of the run folder that are stored too; `draw`, which of these become curves
+measurement; `repeat`, a shorter command that the tests run in place of one that takes minutes: of rows that
+differ in numbers only, one is compared; `keep`, files of the run folder that are stored too; `draw`, which of these become curves
 in docs/assets/images/ (tools.drawing.curves). This tool writes date, machine, versions, and the SHA-256 of
 the text, so that no recording is edited by hand.
 """
@@ -17,6 +18,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import hashlib
+import itertools
 import os
 import platform
 import re
@@ -28,6 +30,7 @@ from pathlib import Path
 
 import yaml
 
+from tools.checks.compare_output import mask
 from tools.checks.coverage_data import SIMULATED_MPS, SIMULATED_PYTHON, this_machine
 from tools.drawing.curves import pictures
 from tools.working_copy import environment, working_copy
@@ -36,9 +39,10 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = Path("docs/data/recorded")
 IMAGES = Path("docs/assets/images")
 INDEX = FOLDER / "index.yaml"
-BY_HAND = ("name", "before", "command", "exit_code", "compare", "until", "needs", "keep", "draw")
+BY_HAND = ("name", "before", "command", "repeat", "exit_code", "compare", "until", "needs", "keep", "draw")
 SHOWN_FOLDER = "~/mps-handbook"  # stands in recordings for the folder of whoever recorded
 TIMEOUT = 280  # seconds
+LONG_TIMEOUT = 900  # of commands that the tests do not run
 
 _HEADER = """\
 # Recorded output, see tools/record_output.py. `make record` writes date, machine, versions and sha256.
@@ -116,7 +120,7 @@ def run(entry: dict, root: Path, keep_in: Path | None = None, trained: Trained |
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT if SIMULATED_MPS in entry.get("needs", []) else subprocess.PIPE,
                 text=True,
-                timeout=TIMEOUT,
+                timeout=LONG_TIMEOUT if "repeat" in entry else TIMEOUT,
                 check=False,
             )
             if done.returncode != code or not done.stdout.strip():
@@ -143,11 +147,21 @@ def tidy(text: str, folders: list[Path]) -> str:
     return "\n".join(line.rstrip() for line in text.strip("\n").splitlines()) + "\n"
 
 
+def repeated(entry: dict) -> dict:
+    """Return the entry with the command that the tests run."""
+    return {name: value for name, value in entry.items() if name != "repeat"} | {
+        "command": entry.get("repeat", entry["command"])
+    }
+
+
 def compared_part(entry: dict, text: str) -> str:
     """Return the lines of an output that are compared: all, or those up to the one with the words `until`.
 
-    Raises ValueError when no line has these words.
+    Where the tests run a shorter command, equal lines that follow one another, numbers masked, become one.
+    Raises ValueError when no line has the words.
     """
+    if "repeat" in entry:
+        text = "\n".join(line for line, _ in itertools.groupby(map(mask, text.splitlines())))
     if "until" not in entry:
         return text
     lines = text.splitlines()

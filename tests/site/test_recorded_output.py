@@ -12,6 +12,7 @@ from tools.record_output import (
     drawn,
     machine_traits,
     read_index,
+    repeated,
     run,
     text_hash,
 )
@@ -34,7 +35,7 @@ def test_command_still_prints_this(name, default_training):
             f"the recording {name} was made on another kind of machine: needs {', '.join(sorted(missing))}"
         )
     entry = ENTRIES[name]
-    printed = run(entry, ROOT, trained=default_training)
+    printed = run(repeated(entry), ROOT, trained=default_training)
     texts = (compared_part(entry, text) for text in (recorded(name), printed))
     lines, differences = compare(*texts, entry["compare"])
     assert not differences, "\n" + "\n".join(differences)

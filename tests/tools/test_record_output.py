@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tools import record_output
-from tools.record_output import RecordingFailed, compared_part, read_index, record, run
+from tools.record_output import RecordingFailed, compared_part, read_index, record, repeated, run
 
 PROGRAM = """
 import pathlib, sys
@@ -134,3 +134,14 @@ def test_output_is_compared_up_to_the_line_that_the_entry_names():
     assert compared_part(ENTRY | {"until": "slowest calls"}, text) == "first\nslowest calls:"
     with pytest.raises(ValueError, match="no line of the output contains 'fastest'"):
         compared_part(ENTRY | {"until": "fastest"}, text)
+
+
+def test_a_shorter_command_is_compared_without_the_number_of_its_rows():
+    entry = ENTRY | {"repeat": ["python", "examples/hello.py", "--quick"]}
+    assert repeated(entry) == ENTRY | {"command": entry["repeat"]}
+    assert repeated(ENTRY) == ENTRY
+    recorded, printed = "epoch loss\n1 2.5\n2 1.5\ndone\n", "epoch loss\n1 9.5\ndone\n"
+    assert compared_part(entry, recorded) == compared_part(entry, printed)
+    assert compared_part(ENTRY, recorded) != compared_part(ENTRY, printed)
+    for other in ("epoch loss\ndone\n", "epoch loss\n1 9.5\nstopped\n", "epoch loss\n1 9.5 nan\ndone\n"):
+        assert compared_part(entry, recorded) != compared_part(entry, other)
