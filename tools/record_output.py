@@ -8,9 +8,9 @@ docs/data/recorded/index.yaml lists the recordings. Written by hand: `name` of t
 (tools/checks/compare_output.py); `needs`, what a machine must be for the output to be comparable;
 `until`, words of the line up to which output is compared, where below it even the order of the lines is a
 measurement; `repeat`, a shorter command that the tests run in place of one that takes minutes: of rows that
-differ in numbers only, one is compared; `keep`, files of the run folder that are stored too; `draw`, which of these become curves
-in docs/assets/images/ (tools.drawing.curves). This tool writes date, machine, versions, and the SHA-256 of
-the text, so that no recording is edited by hand.
+differ in numbers only, one is compared; `keep`, files of the run folder that are stored too; `draw`, which
+of these become curves in docs/assets/images/ (tools.drawing.curves). This tool writes date, machine,
+versions, and the SHA-256 of the text, so that no recording is edited by hand.
 """
 
 from __future__ import annotations
