@@ -9,8 +9,10 @@ each network, and writes docs/data/results/floorplan_ablation.yaml. `--out` name
 
 Of the plans:
 
-in_line              share of the corners that are at most a pixel from a line through another one
-axis_mean            mean distance of a corner to that line, pixels; axis_distance is the median
+in_line              share of the corners that have another one above or below and another one beside them, at
+                     most a pixel off
+line_mean            how far a corner is off, pixels, on average; line_distance is the median
+axis_distance        the median of how far corners are off in that direction in which they are nearer
 closed               share of plans that are rooms and nothing else; closed_straightened: once their walls
                      are drawn level or upright
 corners, rooms       of a plan, on average
@@ -40,7 +42,7 @@ from examples.floorplan_diffusion.data_sources import load_splits
 from examples.floorplan_diffusion.diffusion import Schedule
 from examples.floorplan_diffusion.generated_files import figures
 from examples.floorplan_diffusion.joined_corners import join_corners
-from examples.floorplan_diffusion.metrics import axis_distances, histogram_distance, room_histograms
+from examples.floorplan_diffusion.metrics import histogram_distance, line_distances, room_histograms
 from examples.floorplan_diffusion.plans import Plan
 from examples.floorplan_diffusion.sampled_corners import Batch, corners_of, sample_batch
 from examples.floorplan_diffusion.trained import EDGES, NODES, Trained, load_trained
@@ -112,10 +114,10 @@ def training_command(command: str) -> str:
 
 def lines_of(plans: Sequence[Plan]) -> dict[str, float]:
     """Return how well the corners of plans stand in line."""
-    apart = numpy.concatenate([numpy.zeros(0), *(axis_distances(plan.corners) for plan in plans)])
+    apart = numpy.concatenate([numpy.zeros(0), *(line_distances(plan.corners) for plan in plans)])
     if not len(apart):
-        return {"in_line": float("nan"), "axis_mean": float("nan")}
-    return {"in_line": float((apart <= IN_LINE).mean()), "axis_mean": float(apart.mean())}
+        return {"in_line": float("nan"), "line_mean": float("nan")}
+    return {"in_line": float((apart <= IN_LINE).mean()), "line_mean": float(apart.mean())}
 
 
 def described(plans: list[Plan], real: list[Plan]) -> dict[str, float]:
