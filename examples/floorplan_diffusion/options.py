@@ -27,7 +27,7 @@ EDGE_SIZES = {
 NODE_RECIPES = {
     "generated": {  # learns to draw corners in line within minutes
         "size": "small",
-        "epochs": 29,
+        "epochs": 24,
         "batch_size": 64,
         "optimizer": "muon",
         "lr": 1e-2,
@@ -118,7 +118,7 @@ def read_node_options(argv: Sequence[str] | None) -> dict[str, Any]:
         "train_nodes.py",
         "Stage 1: train a diffusion model to draw corners of floor plans. With no option: generated plans.",
         {
-            "epochs": "29, folders: 3900",
+            "epochs": "24, folders: 3900",
             "batch-size": "64, folders: 256",
             "lr": "1e-2, folders: 1e-4",
             "weight-decay": "0",
