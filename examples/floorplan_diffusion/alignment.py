@@ -2,7 +2,7 @@
 
 import torch
 
-EPSILON = 1e-4  # below 2**-13, 1 - EPSILON is still another number than 1 in float32
+EPSILON = 1e-4  # the least number whose logarithm is taken: that of 0 is infinite
 
 
 # --8<-- [start:alignment]
@@ -22,8 +22,8 @@ def axis_distances(places: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
 def alignment_loss(places: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
     """Return -2·ln(1 - d/2) of each corner's distance d in line, (plans, corners); `places` are from -1 to 1.
 
-    The greatest distance is 2; there the logarithm would be infinite. In float64 the guide's system subtracts
-    1e-8 before; in float32 that is nothing, so that here it is 1e-4.
+    The greatest distance is 2; there the logarithm would be infinite. The guide's system shortens distances
+    by a part in 1e8, which float64 can tell from 1 and float32 cannot. Here 1 - d/2 is at least 1e-4.
     """
     distances = axis_distances(places, real)
     distances = torch.where(distances.isfinite(), distances, 0)
