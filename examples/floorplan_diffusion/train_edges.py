@@ -69,9 +69,11 @@ class EdgePrediction(Task):
         self.held_out = [column.to(device) for column in self.columns(splits.val)]
         self.largest: list[int] = []  # corners of the largest plan of each batch of the epoch
         first = [column[: options.batch_size].to(device) for column in columns]
-        self.network = compiled(
-            options, model, lambda network: self.loss(network, first, self.places)[0], self.facts
-        )
+
+        def warm_up(network: nn.Module) -> torch.Tensor:
+            return self.losses(network, first, self.places)[0] / pair_count(first[2])
+
+        self.network = compiled(options, model, warm_up, self.facts)
 
     def columns(self, plans: PlanSet) -> Batch:
         """Return corners, kinds, counts and walls of plans, as the network takes them."""
@@ -95,9 +97,9 @@ class EdgePrediction(Task):
     def learn(self, batch: Batch) -> torch.Tensor:
         """Learn from plans; return measures (4,): loss, of walls, of fractions, accuracy. They stay there."""
         corners = self.largest[self.state.step % self.steps_per_epoch]
-        total = 0.0
-        for part, share in in_parts(batch, self.options.batch_size):  # one part without --accumulate
-            measures = share * self.loss(self.network, part, corners)
+        total, pairs = 0.0, pair_count(batch[2])  # of all parts: they have different numbers of pairs
+        for part, _ in in_parts(batch, self.options.batch_size):  # one part without --accumulate
+            measures = self.losses(self.network, part, corners) / pairs
             self.state.scaler.scale(measures[0]).backward()
             total += measures.detach()
         optimizer_step(self.state, self.max_norm)
@@ -105,11 +107,12 @@ class EdgePrediction(Task):
             release_unused(self.state.device)
         return total
 
-    def loss(self, network: nn.Module, batch: Batch, most: int) -> torch.Tensor:
-        """Return the loss on plans of at most `most` corners, both of its parts, and the accuracy, (4,).
+    def losses(self, network: nn.Module, batch: Batch, most: int) -> torch.Tensor:
+        """Return loss, both of its parts, and what is right, each summed over all pairs of plans, (4,).
 
-        Places and kinds are disturbed a little, since stage 1 will not draw them exactly. To tell where a
-        point on the line between two corners lies is a task of its own, which teaches the network geometry.
+        The plans have at most `most` corners. Places and kinds are disturbed a little, since stage 1 will not
+        draw them exactly. To tell where a point on the line between two corners lies is a task of its own,
+        which teaches the network geometry.
         """
         corners, bits, counts, walls = batch
         corners, bits = disturbed(corners[:, :most], bits[:, :most])
@@ -119,11 +122,10 @@ class EdgePrediction(Task):
         fractions = torch.rand(real.shape, device=corners.device)
         with self.precision.autocast():
             scores, guessed = network(corners, bits, pairs, real, fractions)
-        share = real / real.sum()
-        of_walls = (F.cross_entropy(scores.float().mT, wanted, reduction="none") * share).sum()
+        of_walls = (F.cross_entropy(scores.float().mT, wanted, reduction="none") * real).sum()
         apart = (guessed.float() - torch.minimum(fractions, 1 - fractions)).abs()
-        of_fractions = (apart * share).sum()
-        right = ((scores.argmax(-1) == wanted) * share).sum()
+        of_fractions = (apart * real).sum()
+        right = ((scores.argmax(-1) == wanted) * real).sum().float()
         return torch.stack([of_walls + of_fractions, of_walls, of_fractions, right])
 
     # --8<-- [end:training_step]
@@ -136,7 +138,7 @@ class EdgePrediction(Task):
         found = torch.cat(
             [
                 wall_scores(self.state.model, *part, pairs).argmax(-1)
-                for part in zip(*(column.split(64) for column in (corners, bits, counts)), strict=True)
+                for part, _ in in_parts((corners, bits, counts), self.options.batch_size)
             ]
         ).bool()[real]
         wanted = walls[:, pairs[0], pairs[1]][real]
@@ -150,9 +152,14 @@ class EdgePrediction(Task):
 # --8<-- [start:disturbed]
 def disturbed(corners: torch.Tensor, bits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Return corners (plans, corners, 2), moved by at most three pixels, and bits, some of them flipped."""
-    moved = nn.init.trunc_normal_(torch.empty_like(corners), std=SPREAD, a=-3 * SPREAD, b=3 * SPREAD)
+    moved = SPREAD * torch.randn_like(corners).clamp(-3, 3)  # nn.init.trunc_normal_ waits for the device
     flipped = torch.rand_like(bits) < FLIPPED
     return corners + moved, torch.where(flipped, 1 - bits, bits)
+
+
+def pair_count(counts: torch.Tensor) -> torch.Tensor:
+    """Return how many pairs of corners plans have together, at least 1."""
+    return (counts * (counts - 1) // 2).sum().clamp(min=1)
 
 
 # --8<-- [end:disturbed]
