@@ -22,6 +22,7 @@ except ModuleNotFoundError:
     sys.exit(2)
 
 import torch
+from torch import nn
 
 from examples.systems import modules
 from snippets.find_waits import WaitFinder
@@ -44,8 +45,10 @@ def find_program(words: Sequence[str]) -> Program:
 
 def show_times(task: Task, batches: Iterator[Any]) -> None:
     """Print how long the parts of a step take, and what the CPU and the device need for all of it."""
-    device = task.state.device
-    parts = time_parts(batches, task.learn, task.state.model, device, STEPS)
+    device, model = task.state.device, task.state.model
+    if isinstance(model, nn.ModuleDict):
+        model = model["network"]  # the one that learns; beside it is an average
+    parts = time_parts(batches, task.learn, model, device, STEPS)
     total = sum(parts.values())
     print(f"\nms per step, waiting for the device around each part (mean of {STEPS}):")
     for name, seconds in parts.items():
@@ -104,7 +107,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         task.learn(next(batches))
     show_times(task, batches)
     show_waits(task, batches)
-    show_calls(task, batches, folder / f"profile_{program.system}.json")
+    show_calls(task, batches, folder / f"profile_{program.system.replace('/', '_')}.json")
     return 0
 
 

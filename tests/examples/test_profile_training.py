@@ -24,8 +24,19 @@ def profiled(tmp_path, monkeypatch, capsys, one_thread):
     return call
 
 
-def test_all_questions_are_answered(profiled, tmp_path):
-    code, out, _ = profiled("cifar_optimizers", *SMALL)
+PLANS = ("--plans", "16", "--width", "16", "--layers", "1", "--batch-size", "2")
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "call"),
+    [
+        ("cifar_optimizers", SMALL, "aten::convolution_backward"),
+        ("floorplan_diffusion/train_nodes", PLANS, "aten::addmm"),
+    ],
+    ids=["one program", "two programs"],
+)
+def test_all_questions_are_answered(profiled, tmp_path, name, words, call):
+    code, out, _ = profiled(name, *words, "--device", "cpu")
     assert code == 0
     lines = [line.split() for line in out.splitlines()]
     parts = [" ".join(line[:-2]) for line in lines if line and line[-1].endswith("%")]
@@ -33,12 +44,14 @@ def test_all_questions_are_answered(profiled, tmp_path):
     assert sum(float(line[-1][:-1]) for line in lines if line and line[-1].endswith("%")) == pytest.approx(
         100, abs=0.3
     )
-    assert "waits in one step: 0\n" in out
-    assert any(line[-1:] == ["aten::convolution_backward"] for line in lines)
-    events = json.loads((tmp_path / "runs" / "profile_cifar_optimizers.json").read_text())["traceEvents"]
+    assert "  forward                  0.00" not in out
+    assert ("waits in one step: 0\n" in out) == (name == "cifar_optimizers")  # AdamW asks for its step
+    assert any(line[-1:] == [call] for line in lines)
+    (trace,) = (tmp_path / "runs").iterdir()
+    assert trace.name == f"profile_{name.replace('/', '_')}.json"
+    events = json.loads(trace.read_text())["traceEvents"]
     steps = {event["name"] for event in events if event.get("name", "").startswith("ProfilerStep")}
     assert len(steps) == 5
-    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["profile_cifar_optimizers.json"]
 
 
 def test_waits_are_named_by_their_line(capsys, one_thread):
