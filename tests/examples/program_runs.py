@@ -1,7 +1,7 @@
 """Runs of the training programs in this process, on any device: what conftest.py of several folders imports.
 
-A test in a folder of a system is of that system; any other one that asks for a program is run for each of the
-registry (examples/systems.py).
+A test that asks for a program is run for each of the registry (examples/systems.py); in the folder of a
+system, for those of that system.
 """
 
 import importlib
@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from examples.systems import SYSTEMS, find, modules
+from examples.systems import find, modules
 from snippets import training_loop
 from snippets.checkpoints import load_checkpoint
 from snippets.framework.errors import exit_with_one_line
@@ -84,23 +84,25 @@ def one_thread():
 
 
 def pytest_generate_tests(metafunc):
-    """Run a test that asks for a program for every one of the registry, unless it names its own."""
+    """Run a test that asks for a program for every one that it can mean, unless it names its own."""
     given = any("program_name" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
-    in_a_folder = metafunc.definition.path.parent.name in {system.name for system in SYSTEMS}
-    if "program_name" in metafunc.fixturenames and not given and not in_a_folder:
-        metafunc.parametrize("program_name", modules(), indirect=True)
+    folder = metafunc.definition.path.parent.name
+    own = [name for name in modules() if name.partition("/")[0] == folder]
+    if "program_name" in metafunc.fixturenames and not given and len(own) != 1:
+        metafunc.parametrize("program_name", own or modules(), indirect=True)
 
 
 @pytest.fixture
 def program_name(request):
-    """Return the name of the program under test: the test's parameter, or the system of its folder."""
+    """Return the name of the program under test: the test's parameter, or the only one of its folder."""
     return getattr(request, "param", None) or request.path.parent.name
 
 
 @pytest.fixture
 def program(program_name):
     """Return what the registry knows of the program under test."""
-    return find(program_name)[1][0]
+    (known,) = find(program_name)[1]
+    return known
 
 
 @pytest.fixture
