@@ -43,7 +43,7 @@ README = {
 A training system of the MPS Handbook, for MPS, CUDA and the CPU. The first run downloads no data.
 
     python -m pip install -r requirements.txt
-    python {program}
+    python {programs}
 
 With PyTorch 2.13 or newer at hand, start at once: the program names the packages that are missing.
 `--help` lists the options; [more commands](examples/{system}/README.md). Keep `examples/` and `snippets/`
@@ -55,7 +55,7 @@ together. Pages about it: <{pages}>
 《MPS 训练手册》里的一套训练系统，可以在 MPS、CUDA 和 CPU 上运行。第一次运行不用下载数据。
 
     python -m pip install -r requirements.txt
-    python {program}
+    python {programs}
 
 如果已经有 PyTorch 2.13 或更新的版本，可以直接运行，程序会指出还缺哪些软件包。
 `--help` 列出全部选项，[更多命令](examples/{system}/README.zh.md)。`examples/` 和 `snippets/` 要放在一起。
@@ -100,7 +100,7 @@ def system_files(
         texts[name] = README[name].format(
             title=about.partition("\n")[0],
             system=system.name,
-            program=f"{folder}{system.programs[0].name}.py",
+            programs="\n    python ".join(f"{folder}{program.name}.py" for program in system.programs),
             pages=page_address(site_url, language, system.pages[0]),
         )
         texts[f"{folder}{name}"] = PAGE_LINK.sub(lambda link: page_address(site_url, *link.groups()), about)

@@ -119,7 +119,7 @@ def test_an_unpacked_system_trains_with_its_own_files_alone(downloads, system, p
     assert (done.returncode, done.stderr) == (0, "")
     seen = json.loads(written.read_text(encoding="utf-8"))
     assert seen["opened"] == []
-    assert f"examples.{system.name}.model" in seen["modules"]
+    assert f"examples.{system.name}.options" in seen["modules"]
     assert {name: path for name, path in seen["modules"].items() if not Path(path).is_relative_to(top)} == {}
 
     config = json.loads((top / "run/config.json").read_text(encoding="utf-8"))
@@ -137,7 +137,8 @@ def test_a_system_comes_with_what_one_needs_to_use_it(system):
         text = files[name][0].decode()
         address = f"<{HOME}{language}{system.pages[0].removesuffix('index.md')}>"
         assert address in text and "requirements.txt" in text
-        assert f"python examples/{system.name}/{system.programs[0].name}.py\n" in text
+        scripts = [f"    python examples/{system.name}/{program.name}.py\n" for program in system.programs]
+        assert "".join(scripts) in text
         assert "](../" not in files[f"examples/{system.name}/{name}"][0].decode()  # leads out of the zip
 
 
