@@ -13,8 +13,8 @@ from typing import Any
 import yaml
 from matplotlib.figure import Figure
 
-from snippets.framework.run_curves import HELD_OUT, TRAINING
 from tools.drawing import page_pictures
+from tools.drawing.bars import draw_bars
 
 DATA = page_pictures.ROOT / "docs/data/results/two_tower_memory.yaml"
 GPU, BATCH_SIZE = "NVIDIA H200", 256  # of the measurement that is shown
@@ -56,22 +56,8 @@ def panels() -> dict[str, dict[str, float]]:
 
 
 def draw(figure: Figure) -> None:
-    """Draw the parts one below the other: a bar for each row, with its value at the end."""
-    found = panels()
-    place = {"left": 0.42, "right": 0.98, "top": 0.925, "bottom": 0.01, "hspace": 0.35}
-    heights = [len(values) for values in found.values()]
-    parts = figure.subplots(len(found), 1, height_ratios=heights, gridspec_kw=place)
-    for axes, (heading, values) in zip(parts, found.items(), strict=True):
-        colours = [TRAINING if name == ROWS["scan"] else HELD_OUT for name in values]
-        axes.barh(range(len(values)), list(values.values()), 0.6, color=colours)
-        for row, value in enumerate(values.values()):
-            shown = f"{value:.0f}" if value >= 100 else f"{value:.1f}"
-            axes.annotate(shown, (value, row), (4, 0), textcoords="offset points", va="center")
-        axes.set_yticks(range(len(values)), list(values))
-        axes.set(xticks=[], xlim=(0, 1.3 * max(values.values())), ylim=(len(values) - 0.5, -0.5))
-        axes.tick_params(length=0)
-        axes.spines[["top", "right", "bottom"]].set_visible(False)
-        figure.text(0.01, axes.get_position().y1 + 0.02, heading)
+    """Draw the parts."""
+    draw_bars(figure, panels(), ROWS["scan"], space=0.35)
 
 
 def pictures() -> dict[str, str]:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from examples.indicator_transformer import evaluation_plot
 from examples.indicator_transformer.evaluation_plot import NEVER, PAPER
 from snippets.framework.run_curves import HELD_OUT, LIMIT, TRAINING
-from tools.drawing import evaluation, speed_ratios, two_tower_memory
+from tools.drawing import evaluation, floorplan_memory, speed_ratios, two_tower_memory
 from tools.drawing.page_pictures import COLOURS, FOLDER, FONT, PHONE, WIDTH, pictures
 
 EVALUATION = json.loads(evaluation.DATA.read_text(encoding="utf-8"))
@@ -24,11 +24,12 @@ LATIN = re.compile(r"[\d.%−–]+|softmax|obv|vwap|[a-z]+(_[a-z0-9]+)+")  # nam
 def test_the_pictures_in_the_repository_are_drawn_from_the_data():
     found = {
         "evaluation": evaluation.evaluation_pictures(EVALUATION),
+        "floorplan_memory": floorplan_memory.pictures(),
         "speed_ratios": speed_ratios.pictures(),
         "two_tower_memory": two_tower_memory.pictures(),
     }
-    assert sum(map(len, found.values())) == 16
-    assert len(STORED) == 20  # the others: tests/site/test_recorded_output.py
+    assert sum(map(len, found.values())) == 20
+    assert len(STORED) == 24  # the others: tests/site/test_recorded_output.py
     for tool, drawn_now in found.items():
         for name, text in drawn_now.items():
             assert (FOLDER / name).read_text(encoding="utf-8") == text, f"run python -m tools.drawing.{tool}"

@@ -1,0 +1,51 @@
+"""The tables of the floor-plan system show the measurements, and the same in both languages."""
+
+import re
+
+import floorplan_tables as tables
+import pytest
+import yaml
+from origins import RESULTS
+
+from tools.checks.written_numbers import compare_numbers
+from tools.measuring.floorplan_memory import FORMS
+
+DATA = yaml.safe_load((RESULTS / "floorplan_memory.yaml").read_text(encoding="utf-8"))
+
+
+def rows(table):
+    """Return the cells of all rows of a text's tables, without headings."""
+    lines = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("|")]
+    heading = lines[0]
+    return [line for line in lines if line != heading and set(line[0]) != {"-"}]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_measured_form_has_a_row(language):
+    found = rows(tables.memory(language))
+    measured = [row for entry in DATA for row in entry["forms"]]
+    assert [row[0] for row in found] == [tables.FORMS[row["form"]][language] for row in measured]
+    assert [row[1] for row in found] == [f"{row['tokens']:,}" for row in measured]
+    for cells, row in zip(found, measured, strict=True):
+        peak = f"{row['peak_bytes'] / 1e9:.3g} GB" if "peak_bytes" in row else "–"
+        assert cells[2:4] == [f"{row['kept_bytes'] / 1e9:.3g} GB", peak]
+        shown = [float(number.replace(",", "")) for number in re.findall(r"[\d.,]+", cells[4])]
+        assert shown == pytest.approx(
+            [1e3 * row["seconds"][name] for name in ("median", "low", "high")], rel=0.005
+        )
+    assert tables.FORMS.keys() == FORMS.keys()
+
+
+def test_both_languages_have_the_same_numbers():
+    assert compare_numbers(tables.memory("en"), tables.memory("zh"), exact=True)[1] == []
+
+
+def test_what_was_measured_stands_below_each_table():
+    texts = [line for line in tables.memory("en").splitlines() if line.startswith("Batch size")]
+    first, second = texts
+    assert first.startswith(
+        "Batch size 8, 53 corners in every plan (20 to 40 in the smaller ones), 9,598,211 "
+    )
+    assert "on top of 0.15 GB" in first and "NVIDIA H200" in first
+    assert second.startswith("Batch size 2, 24 corners in every plan (9 to 18 ")
+    assert "2 shared and busy x86-64 CPU cores" in second
