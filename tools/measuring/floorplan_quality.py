@@ -11,8 +11,7 @@ Of the plans:
 
 in_line              share of the corners that have another one above or below and another one beside them, at
                      most a pixel off
-line_mean            how far a corner is off, pixels, on average; line_distance is the median
-axis_distance        the median of how far corners are off in that direction in which they are nearer
+line_mean            how far a corner is off, pixels, on average; line_median is the median
 closed               share of plans that are rooms and nothing else; closed_straightened: once their walls
                      are drawn level or upright
 corners, rooms       of a plan, on average
@@ -40,9 +39,9 @@ import torch
 
 from examples.floorplan_diffusion.data_sources import load_splits
 from examples.floorplan_diffusion.diffusion import Schedule
-from examples.floorplan_diffusion.generated_files import figures
 from examples.floorplan_diffusion.joined_corners import join_corners
 from examples.floorplan_diffusion.metrics import histogram_distance, line_distances, room_histograms
+from examples.floorplan_diffusion.plan_figures import figures
 from examples.floorplan_diffusion.plans import Plan
 from examples.floorplan_diffusion.sampled_corners import Batch, corners_of, sample_batch
 from examples.floorplan_diffusion.trained import EDGES, NODES, Trained, load_trained
@@ -83,7 +82,7 @@ def trained_by(trained: Trained) -> dict[str, Any]:
     options = config["options"]
     names = "size", "width", "layers", "epochs", "batch_size", "plans"
     result = progress["result"]
-    scores = {name: float(f"{result[name]:.4g}") for name in result if name.startswith("val_")}
+    scores = {name: float(f"{value:.4g}") for name, value in result.items() if name != "train_loss"}
     return {
         "command": training_command(config["provenance"]["command"]),
         **{name: options[name] for name in names},
@@ -116,15 +115,27 @@ def lines_of(plans: Sequence[Plan]) -> dict[str, float]:
     """Return how well the corners of plans stand in line."""
     apart = numpy.concatenate([numpy.zeros(0), *(line_distances(plan.corners) for plan in plans)])
     if not len(apart):
-        return {"in_line": float("nan"), "line_mean": float("nan")}
-    return {"in_line": float((apart <= IN_LINE).mean()), "line_mean": float(apart.mean())}
+        return dict.fromkeys(("in_line", "line_mean", "line_median"), float("nan"))
+    found = {
+        "in_line": (apart <= IN_LINE).mean(),
+        "line_mean": apart.mean(),
+        "line_median": numpy.median(apart),
+    }
+    return {name: float(value) for name, value in found.items()}
 
 
 def described(plans: list[Plan], real: list[Plan]) -> dict[str, float]:
     """Return the figures of plans, with the distance of their room counts to those of real ones."""
-    found = figures(plans) | lines_of(plans)
-    histograms = [room_histograms(some)["total"] for some in (plans, real)]
-    found["room_distance"] = histogram_distance(*histograms)
+    rooms = [room_histograms(some)["total"] for some in (plans, real)]
+    found = {
+        "plans": len(plans),
+        **lines_of(plans),
+        "closed": closed_share(plans),
+        "closed_straightened": closed_share([straightened(plan) for plan in plans]),
+        "corners": mean_corners(plans),
+        "rooms": float(rooms[0] @ numpy.arange(len(rooms[0]))),
+        "room_distance": histogram_distance(*rooms),
+    }
     return shortened(found)
 
 
@@ -183,7 +194,7 @@ def measure_samplers(options: argparse.Namespace, device: torch.device) -> dict[
     entry = {"name": options.name, "device": device.type, **origin(command)}
     entry |= {"nodes": trained_by(nodes), "edges": trained_by(edges)}
     entry |= {"count": options.count, "batch_size": options.batch_size, "seed": options.seed}
-    entry["data"] = shortened(figures(test) | lines_of(test))
+    entry["data"] = described(test, test)
     entry["random"] = shortened(lines_of(scattered(test)))
     entry["samplers"] = []
     for sampler, steps in SAMPLERS:

@@ -32,7 +32,11 @@ def test_a_command_names_no_folder_of_the_machine(command, shown):
 
 def test_corners_in_line_are_counted():
     found = tool.lines_of([plan((0, 0), (1, 50), (90, 1)), plan((7, 7))])
-    assert found == {"in_line": pytest.approx(1 / 3), "line_mean": pytest.approx((1 + 49 + 89) / 3)}
+    assert found == {
+        "in_line": pytest.approx(1 / 3),
+        "line_mean": pytest.approx((1 + 49 + 89) / 3),
+        "line_median": 49,
+    }
     assert numpy.isnan(tool.lines_of([plan((7, 7))])["in_line"])
 
 
@@ -41,7 +45,7 @@ def test_scattered_corners_are_as_many_in_the_same_part_and_in_no_line():
     random = tool.scattered(plans)
     assert [one.corners.shape for one in random] == [one.corners.shape for one in plans]
     assert all((b.corners >= a.corners.min(0)).all() for a, b in zip(plans, random, strict=True))
-    assert tool.lines_of(plans) == {"in_line": 1.0, "line_mean": 0.0}
+    assert tool.lines_of(plans) == {"in_line": 1.0, "line_mean": 0.0, "line_median": 0.0}
     assert tool.lines_of(random)["in_line"] < 0.2
 
 
