@@ -40,9 +40,15 @@ import torch
 from examples.floorplan_diffusion.data_sources import load_splits
 from examples.floorplan_diffusion.diffusion import Schedule
 from examples.floorplan_diffusion.joined_corners import join_corners
-from examples.floorplan_diffusion.metrics import histogram_distance, line_distances, room_histograms
-from examples.floorplan_diffusion.plan_figures import figures
+from examples.floorplan_diffusion.metrics import (
+    closed_share,
+    histogram_distance,
+    line_distances,
+    mean_corners,
+    room_histograms,
+)
 from examples.floorplan_diffusion.plans import Plan
+from examples.floorplan_diffusion.rooms import straightened
 from examples.floorplan_diffusion.sampled_corners import Batch, corners_of, sample_batch
 from examples.floorplan_diffusion.trained import EDGES, NODES, Trained, load_trained
 from snippets.device import pick_device
