@@ -1,0 +1,101 @@
+"""The training on one page is that of train_nodes.py with --data generated."""
+
+import pytest
+import torch
+
+from examples.floorplan_diffusion import single_file, train_nodes
+from examples.floorplan_diffusion.diffusion import STEPS, Schedule, sample
+from examples.floorplan_diffusion.options import resolve_nodes
+
+NAMES = {"lr": "LEARNING_RATE"}  # the others are the option's name in capitals
+SETTINGS = (
+    "plans",
+    "epochs",
+    "batch_size",
+    "lr",
+    "weight_decay",
+    "ema",
+    "place_weight",
+    "focus",
+    "alignment",
+    "width",
+    "layers",
+    "heads",
+    "seed",
+)
+
+
+@pytest.fixture
+def set_all(monkeypatch):
+    """Return a function that gives the settings of the page the values of options."""
+
+    def change(options):
+        for name, value in options.items():
+            monkeypatch.setattr(single_file, NAMES.get(name, name.upper()), value)
+        monkeypatch.setattr(single_file, "DEVICE", "cpu")
+        monkeypatch.setattr(single_file, "SAMPLES", 2)
+
+    return change
+
+
+def test_the_settings_are_the_defaults():
+    options = resolve_nodes({})
+    for name in SETTINGS:
+        assert getattr(single_file, NAMES.get(name, name.upper())) == getattr(options, name), name
+    assert (options.optimizer, options.precision) == ("muon", "fp32")
+    assert (train_nodes.NodeDiffusion.max_norm, STEPS) == (single_file.MAX_NORM, single_file.STEPS)
+
+
+@pytest.mark.parametrize("program_name", ["floorplan_diffusion/train_nodes"], indirect=True)
+def test_each_setting_means_what_the_option_means(run_train, without_curves, set_all, monkeypatch):
+    """Losses, which one adds up in float32, and weights and their averages bit by bit, in few steps."""
+    monkeypatch.setattr(train_nodes.NodeDiffusion, "max_norm", 5.0)
+    monkeypatch.setattr(single_file, "MAX_NORM", 5.0)
+    same = {"plans": 90, "epochs": 3, "batch_size": 16, "lr": 3e-3, "weight_decay": 0.1, "ema": 0.7}
+    same |= {"place_weight": 3.0, "focus": 1.5, "alignment": 50.0, "width": 32, "layers": 2, "heads": 2}
+    same["seed"] = 3
+    assert same.keys() == set(SETTINGS)
+    run = run_train(device="cpu", **same)
+    assert run.code == 0, run.err
+    set_all(same)
+    network, average, losses = single_file.train()
+    found = {f"network.{name}": weight for name, weight in network.state_dict().items()}
+    found |= {f"average.{name}": weight for name, weight in average.state_dict().items()}
+    expected = run.last["model"]
+    assert found.keys() == expected.keys()
+    assert [name for name in expected if not torch.equal(found[name], expected[name])] == []
+    assert not torch.equal(found["network.bits.bias"], found["average.bits.bias"])
+    epochs = [line["train_loss"] for line in run.metrics if "val_loss" in line]
+    assert len(epochs) == 3
+    assert losses == pytest.approx(epochs, rel=1e-6)
+
+
+def test_it_samples_as_generate_does(set_all, one_thread):
+    """With a network that has not learned, whose noise is not that of the samples."""
+    set_all({"width": 16, "layers": 1, "heads": 2, "seed": 5})
+    torch.manual_seed(0)
+    network = single_file.NodeNetwork()
+    columns = single_file.KEPT.sqrt(), (1 - single_file.KEPT).sqrt(), single_file.BETAS
+    found = single_file.sample(network, [column.float() for column in columns], 6)
+    generator = torch.Generator().manual_seed(5)
+    with torch.no_grad():
+        *_, (_, expected) = sample(network, Schedule(torch.device("cpu")), (2, 6, 10), generator)
+    assert torch.equal(found, expected)
+    assert found.std() > 0.1
+
+
+def test_it_tells_what_came_out(set_all, one_thread, capsys):
+    set_all({"plans": 80, "epochs": 2, "batch_size": 64, "width": 16, "layers": 1, "heads": 2})
+    single_file.train()
+    first, *epochs, held_out, new = capsys.readouterr().out.splitlines()
+    assert first == "80 plans, on cpu; untrained: loss 48"
+    assert [line.split(": loss ")[0] for line in epochs] == ["epoch 1", "epoch 2"]
+    assert held_out.endswith(" corners, 0.00 px out of line")  # that is the rule of these plans
+    assert new.startswith("new plans: ") and not new.endswith(" 0.00 px out of line")
+
+
+def test_a_loss_that_is_not_a_number_ends_it_in_one_line(set_all, one_thread, monkeypatch):
+    set_all({"plans": 80, "epochs": 2, "batch_size": 16, "width": 16, "layers": 1, "heads": 2})
+    monkeypatch.setattr(single_file, "LEARNING_RATE", float("inf"))
+    with pytest.raises(SystemExit, match=r"^the loss became nan; lower LEARNING_RATE$"):
+        single_file.train()
