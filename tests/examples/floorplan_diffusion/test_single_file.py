@@ -49,8 +49,8 @@ def test_the_settings_are_the_defaults():
 @pytest.mark.parametrize("program_name", ["floorplan_diffusion/train_nodes"], indirect=True)
 def test_each_setting_means_what_the_option_means(run_train, without_curves, set_all, monkeypatch):
     """Losses, which one adds up in float32, and weights and their averages bit by bit, in few steps."""
-    monkeypatch.setattr(train_nodes.NodeDiffusion, "max_norm", 5.0)
-    monkeypatch.setattr(single_file, "MAX_NORM", 5.0)
+    monkeypatch.setattr(train_nodes.NodeDiffusion, "max_norm", 0.5)
+    monkeypatch.setattr(single_file, "MAX_NORM", 0.5)
     same = {"plans": 90, "epochs": 3, "batch_size": 16, "lr": 3e-3, "weight_decay": 0.1, "ema": 0.7}
     same |= {"place_weight": 3.0, "focus": 1.5, "alignment": 50.0, "width": 32, "layers": 2, "heads": 2}
     same["seed"] = 3
