@@ -1,8 +1,8 @@
 """What `--data` means: plans that are drawn by a rule, or a folder with train.npz, val.npz and test.npz."""
 
-from examples.floorplan_diffusion.generated_plans import generate_splits
-from examples.floorplan_diffusion.plan_files import read_splits
-from examples.floorplan_diffusion.plans import Splits
+from examples.floorplan_diffusion.generated_plans import generate_splits, generate_test
+from examples.floorplan_diffusion.plan_files import read_plans, read_splits
+from examples.floorplan_diffusion.plans import PlanSet, Splits
 from snippets.framework.errors import UsageError
 from snippets.framework.user_paths import expanded
 
@@ -26,3 +26,10 @@ def load_splits(data: str, plans: int, seed: int) -> Splits:
     if data == "generated":
         return generate_splits(plans, seed)
     return read_splits(expanded(data))
+
+
+def load_test(data: str, plans: int, seed: int) -> PlanSet:
+    """Return only the plans that the final evaluation reads. Raises UsageError."""
+    if data == "generated":
+        return generate_test(plans, seed)
+    return read_plans(expanded(data) / "test.npz")

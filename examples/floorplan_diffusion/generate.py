@@ -4,10 +4,8 @@ With no option: 64 plans of the newest run of each stage. Writes plans.npz, pict
 """
 
 import sys
-from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
@@ -18,22 +16,20 @@ except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
 
-import argparse
 import shlex
 import time
 
 import torch
 from tqdm import tqdm
 
-from examples.floorplan_diffusion.data_sources import load_splits
-from examples.floorplan_diffusion.diffusion import STEPS, Schedule
-from examples.floorplan_diffusion.generated_files import (
-    describe_plans,
-    metrics_table,
-    open_folder,
-    write_results,
-)
+from examples.floorplan_diffusion.data_sources import load_test
+from examples.floorplan_diffusion.diffusion import Schedule
+from examples.floorplan_diffusion.generate_job import Job, open_job
+from examples.floorplan_diffusion.generate_options import read_command_line
+from examples.floorplan_diffusion.generated_files import write_plan_files
 from examples.floorplan_diffusion.joined_corners import join_corners
+from examples.floorplan_diffusion.plan_figures import describe_plans, metrics_table
+from examples.floorplan_diffusion.plans import Plan
 from examples.floorplan_diffusion.sampled_corners import (
     Batch,
     Stopped,
@@ -42,111 +38,107 @@ from examples.floorplan_diffusion.sampled_corners import (
     sample_batch,
     save_batch,
 )
-from examples.floorplan_diffusion.trained import EDGES, NODES, Trained, load_trained, weights_crc32
+from snippets.atomic_write import replace_json
 from snippets.device import pick_device
-from snippets.framework.command_line import StrictParser, number, whole_number
 from snippets.framework.device_failures import explained_failures
 from snippets.framework.errors import RunError, UsageError, exit_with_one_line
 from snippets.framework.provenance import provenance
-from snippets.framework.user_paths import expanded
+from snippets.framework.run_folder import finite_or_none
 from snippets.stop_signals import StopSignals
 
-FASTER = 50  # steps of the sampler that needs fewer
 
-
-def read_command_line(argv: Sequence[str] | None) -> Namespace:
-    """Return the options. Raises UsageError."""
-    parser = StrictParser(prog="generate.py", description=__doc__.partition("\n")[0])
-    add = parser.add_argument
-    run = {"type": expanded, "metavar": "RUN|CHECKPOINT"}
-    add("--nodes", **run, help=f"stage 1; the newest run in {NODES.runs}")
-    add("--edges", **run, help=f"stage 2; the newest run in {EDGES.runs}")
-    add("--count", type=whole_number(1, 10**6), default=64, help="plans to draw; 64")
-    add("--batch-size", type=whole_number(1, 10**5), default=64, help="plans that are drawn at a time; 64")
-    add("--sampler", choices=("ddpm", "ddim"), default="ddpm", help="ddim: few steps, no new noise; ddpm")
-    add("--steps", type=whole_number(2, STEPS), help=f"of sampling; ddpm: {STEPS}, ddim: {FASTER}")
-    add("--threshold", type=number(0, 1, above=True, below=True), default=0.5, help="below it, a corner; 0.5")
-    straight = {"action": argparse.BooleanOptionalAction, "default": True}
-    add("--straighten", **straight, help="draw walls that are nearly level or upright as such; on")
-    add("--seed", type=whole_number(0, 2**32 - 1), default=0, help="of the noise; 0")
-    devices = ("auto", "mps", "cuda", "cpu")
-    add("--device", default="auto", choices=devices, help="auto: CUDA, then MPS, then CPU")
-    add("--out", type=expanded, metavar="DIR", help="runs/floorplan_diffusion/generate/<time>")
-    add("--resume", metavar="auto|DIR", help="go on with plans that were not finished")
-    options = parser.parse_args(argv)
-    options.steps = options.steps or (STEPS if options.sampler == "ddpm" else FASTER)
-    return options
-
-
-def decisive(options: Namespace, nodes: Trained, edges: Trained) -> dict[str, Any]:
-    """Return what decides which plans come out: equal values, equal plans."""
-    names = "count", "batch_size", "sampler", "steps", "threshold", "straighten", "seed"
-    networks = {"nodes_crc32": weights_crc32(nodes.network), "edges_crc32": weights_crc32(edges.network)}
-    return {name: getattr(options, name) for name in names} | networks
-
-
-def sample_all(options: Namespace, nodes: Trained, device: torch.device, folder: Path) -> list[Batch]:
-    """Return all batches, those that an earlier run has finished from its files. Raises Stopped."""
-    network, schedule = nodes.network.to(device), Schedule(device)
-    eta = 1.0 if options.sampler == "ddpm" else 0.0
-    batches = []
-    starts = range(0, options.count, options.batch_size)
+def sample_all(job: Job, device: torch.device, folder: Path) -> tuple[list[Batch], int]:
+    """Return all batches, and how many plans of them are new: others are in files. Raises Stopped."""
+    options, places = job.options, job.nodes.places
+    network, schedule = job.nodes.network.to(device), Schedule(device)
+    (folder / "batches").mkdir(exist_ok=True)
+    batches, new = [], 0
     bar = tqdm(total=options.count, unit="plan", disable=None, leave=False, file=sys.stdout)
     with StopSignals() as stop, bar:
-        for index, start in enumerate(starts):
-            shape = min(options.batch_size, options.count - start), nodes.places
+        for index, start in enumerate(range(0, options.count, options.batch_size)):
+            shape = min(options.batch_size, options.count - start), places
             path = folder / "batches" / f"{index:04d}.npz"
             batch = load_batch(path, shape)
             if batch is None:
-                seed = options.seed, index
-                batch = sample_batch(network, schedule, shape, seed, steps=options.steps, eta=eta, stop=stop)
+                how = {"steps": options.steps, "eta": options.eta, "stop": stop}
+                batch = sample_batch(network, schedule, shape, (options.seed, index), **how)
                 save_batch(path, batch)
+                new += shape[0]
             batches.append(batch)
             bar.update(shape[0])
-    return batches
+    return batches, new
+
+
+def with_walls(job: Job, batches: list[Batch], device: torch.device) -> list[Plan]:
+    """Return the plans of all batches that have a corner. Raises RunError when none has."""
+    plans = [corners_of(nodes, job.options.threshold) for batch in batches for nodes in batch.nodes]
+    plans = [plan for plan in plans if len(plan.corners)]
+    if not plans:
+        raise RunError("none of the plans has a corner; train stage 1 longer, or raise --threshold")
+    return join_corners(job.edges.network.to(device), plans, device, min(64, job.options.batch_size))
+
+
+def real_plans(job: Job) -> tuple[list[Plan], str | None]:
+    """Return real plans to compare with, and a note when those of stage 1 are not there any more."""
+    options = job.nodes.options
+    try:
+        return list(load_test(options.data, options.plans, options.seed)), None
+    except UsageError as error:
+        return [], f"nothing to compare with: {error}"
+
+
+def draw(job: Job, device: torch.device, folder: Path, *, straighten: bool) -> None:
+    """Draw plans and write everything to `folder`. Raises Stopped, RunError and OSError."""
+    began = time.monotonic()
+    batches, new = sample_all(job, device, folder)
+    seconds = time.monotonic() - began
+    plans = with_walls(job, batches, device)
+    real, note = real_plans(job)
+    write_plan_files(folder, plans, batches[0], job.options.threshold, straighten=straighten)
+    found = describe_plans(plans, real)
+    numbers = {part: {k: finite_or_none(value) for k, value in row.items()} for part, row in found.items()}
+    sampled = {"sampled": new, "seconds": round(seconds, 2)}  # of this process
+    report = job.config | sampled | numbers | {"provenance": provenance()}
+    replace_json(folder / "metrics.json", report)
+    replace_json(folder / "heartbeat.json", {"status": "finished"})  # --resume auto passes it by
+    print(*metrics_table(found), sep="\n")
+    for line in filter(None, (left_out(job, plans), note)):
+        print(f"note       {line}")
+    print(f"sampled    {new} plans in {seconds:.1f} s")
+    for name in ("gallery.png", "steps.png", "plans.npz", "metrics.json"):
+        print(f"written    {folder / name}")
+
+
+def left_out(job: Job, plans: list[Plan]) -> str | None:
+    """Return how many plans are missing, in words."""
+    missing = job.options.count - len(plans)
+    return f"plans without a corner, which are left out: {missing}" if missing else None
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Draw plans as the command line says and return the exit code. Raises UsageError and RunError."""
-    options = read_command_line(argv)
-    device, reason = pick_device(options.device)
-    nodes, edges = load_trained(NODES, options.nodes), load_trained(EDGES, options.edges)
-    splits = load_splits(nodes.options.data, nodes.options.plans, nodes.options.seed)
-    folder, note = open_folder(options.out, options.resume, decisive(options, nodes, edges))
-    print(f"stage 1    {nodes.checkpoint}, step {nodes.content['step']:,}")
-    print(f"stage 2    {edges.checkpoint}, step {edges.content['step']:,}")
+    typed = read_command_line(argv)
+    device, reason = pick_device(typed.get("device", "auto"))
+    job, folder, note = open_job(typed)
+    options = job.options
+    for number, trained in ((1, job.nodes), (2, job.edges)):
+        print(f"stage {number}    {trained.checkpoint}, step {trained.content['step']:,}")
     print(f"device     {device} ({reason})")
     print(
         f"sampling   {options.count} plans, {options.sampler} with {options.steps} steps, seed {options.seed}"
     )
-    for line in filter(None, (nodes.note, edges.note, note)):
+    for line in filter(None, (job.nodes.note, job.edges.note, note)):
         print(f"note       {line}")
-    began = time.monotonic()
+    again = shlex.join(["python", sys.argv[0], "--resume", str(folder)])
     try:
         with explained_failures(f"out of memory; lower --batch-size (it is {options.batch_size})"):
-            batches = sample_all(options, nodes, device, folder)
-            bare = [corners_of(one, options.threshold) for batch in batches for one in batch.nodes]
-            seconds = time.monotonic() - began
-            plans = join_corners(
-                edges.network.to(device), [plan for plan in bare if len(plan.corners)], device
-            )
-    except Stopped:
-        again = shlex.join(["python", sys.argv[0], "--resume", str(folder)])
-        print(f"stopped; finished batches are kept. To go on, with the same options: {again}")
-        return 130
+            draw(job, device, folder, straighten=typed.get("straighten", True))
+    except Stopped as stopped:
+        print(f"stopped by {stopped.signal.name}; finished batches are kept. To go on: {again}")
+        return 128 + stopped.signal
     except OSError as error:
-        raise RunError(f"cannot write to {folder}: {error.strerror}; choose another --out") from None
-    if not plans:
-        raise UsageError("none of the plans has a corner; train stage 1 longer, or raise --threshold")
-    results = describe_plans(plans, list(splits.test))
-    report = {"options": decisive(options, nodes, edges), "seconds": round(seconds, 2), **results}
-    report |= {"nodes": str(nodes.checkpoint), "edges": str(edges.checkpoint), "provenance": provenance()}
-    files = write_results(folder, plans, batches[0], options, report)
-    print(*metrics_table(results), sep="\n")
-    if len(plans) < options.count:
-        print(f"note       {options.count - len(plans)} plans have no corner and are left out")
-    print(f"sampled    in {seconds:.1f} s")
-    print(*(f"written    {file}" for file in files), sep="\n")
+        cause = f"cannot write to {folder}: {error.strerror or error}"
+        raise RunError(f"{cause}; remove the cause, then go on: {again}") from None
     return 0
 
 

@@ -15,11 +15,13 @@ Room = tuple[int, int, int, int]  # left, top, right, bottom
 # --8<-- [start:generate]
 def generate_splits(plans: int, seed: int) -> Splits:
     """Return `plans` plans to learn from and a tenth as many, at least 8, to hold out and to test with."""
-    fewer = max(8, plans // 10)
-    train, val, test = (
-        generate_plans(count, [seed, part]) for part, count in enumerate((plans, fewer, fewer))
-    )
-    return Splits(train, val, test)
+    val = generate_plans(max(8, plans // 10), [seed, 1])
+    return Splits(generate_plans(plans, [seed, 0]), val, generate_test(plans, seed))
+
+
+def generate_test(plans: int, seed: int) -> PlanSet:
+    """Return the plans to test with alone: much sooner than all three parts."""
+    return generate_plans(max(8, plans // 10), [seed, 2])
 
 
 def generate_plans(count: int, seed: int | list[int]) -> PlanSet:

@@ -1,8 +1,8 @@
 """From noise to the corners of plans, batch by batch; a stopped run goes on with the next batch."""
 
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
+from signal import Signals
 
 import numpy
 import torch
@@ -19,6 +19,10 @@ SHOWN = (1000, 800, 600, 400, 200, 100, 50, 0)  # steps of which the first plan 
 
 class Stopped(Exception):
     """A signal asked to stop in the middle of a batch."""
+
+    def __init__(self, signal: Signals) -> None:
+        super().__init__(signal)
+        self.signal = signal
 
 
 @dataclass(frozen=True)
@@ -46,12 +50,12 @@ def sample_batch(
     The random numbers of a batch follow from `seed` (of all batches, number of the batch) alone, so that a
     stopped run goes on with the same plans. Raises Stopped.
     """
-    generator = torch.Generator().manual_seed((seed[0] * 1_000_003 + seed[1]) % 2**63)
+    generator = torch.Generator().manual_seed(seed[0] * 1_000_003 + seed[1])
     wanted, way = list(SHOWN), {}
     with torch.no_grad():
         for step, nodes in sample(network, schedule, (*shape, CHANNELS), generator, steps=steps, eta=eta):
             if stop.received is not None:
-                raise Stopped
+                raise Stopped(stop.received)
             if wanted and step + 1 <= wanted[0]:
                 way[step + 1] = nodes[0].cpu()
                 wanted = [moment for moment in wanted if moment < step + 1]
@@ -69,7 +73,7 @@ def load_batch(path: Path, shape: tuple[int, int]) -> Batch | None:
     try:
         with numpy.load(path, allow_pickle=False) as file:
             batch = Batch(*(file[name] for name in ("nodes", "way", "steps")))
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+    except Exception:  # zipfile and NumPy meet damage in many ways; whatever it is, the batch is drawn again
         return None
     return batch if batch.nodes.shape == (*shape, CHANNELS) else None
 

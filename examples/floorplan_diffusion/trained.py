@@ -120,5 +120,5 @@ def weights_crc32(network: nn.Module) -> int:
     """Return a number that changes with any weight."""
     total = 0
     for weights in network.state_dict().values():
-        total = zlib.crc32(weights.contiguous().view(torch.uint8).numpy(), total)
+        total = zlib.crc32(weights.cpu().contiguous().view(torch.uint8).numpy(), total)
     return total

@@ -1,0 +1,67 @@
+"""The command line of generate.py: its flags, their defaults, and which of them decide what is drawn."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from examples.floorplan_diffusion.diffusion import STEPS
+from examples.floorplan_diffusion.trained import EDGES, NODES
+from snippets.framework.command_line import StrictParser, number, whole_number
+from snippets.framework.training_options import typed_options
+from snippets.framework.user_paths import expanded
+
+FASTER = 50  # steps of the sampler that needs fewer
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerateOptions:
+    """What decides which plans come out: equal values, equal plans."""
+
+    nodes: str | None = None  # a run folder or checkpoint of stage 1; None: the newest run
+    edges: str | None = None
+    count: int = 64
+    batch_size: int = 64
+    sampler: str = "ddpm"
+    steps: int
+    threshold: float = 0.5
+    seed: int = 0
+
+    DERIVED: ClassVar[frozenset[str]] = frozenset()
+
+    @property
+    def eta(self) -> float:
+        """Return how much of the noise is drawn anew at each step."""
+        return 1.0 if self.sampler == "ddpm" else 0.0
+
+
+def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
+    """Return the options that were typed, without defaults. Raises UsageError."""
+    what = "Draw floor plans: noise becomes corners, corners get walls, walls make rooms."
+    parser = StrictParser(prog="generate.py", description=what)
+    add = parser.add_argument
+    run = {"type": lambda text: str(expanded(text)), "metavar": "RUN|CHECKPOINT"}
+    add("--nodes", **run, help=f"stage 1; the newest run in {NODES.runs}")
+    add("--edges", **run, help=f"stage 2; the newest run in {EDGES.runs}")
+    add("--count", type=whole_number(1, 10**6), help="plans to draw; 64")
+    add("--batch-size", type=whole_number(1, 10**5), help="plans that are drawn at a time; 64")
+    add("--sampler", choices=("ddpm", "ddim"), help="ddim: few steps, no new noise; ddpm")
+    add("--steps", type=whole_number(2, STEPS), help=f"of sampling; ddpm: {STEPS}, ddim: {FASTER}")
+    add("--threshold", type=number(0, 1, above=True, below=True), help="below it, a corner; 0.5")
+    straight = {"action": argparse.BooleanOptionalAction, "default": None}
+    add("--straighten", **straight, help="draw walls that are nearly level or upright as such; on")
+    add("--seed", type=whole_number(0, 2**32 - 1), help="of the noise; 0")
+    add("--device", choices=("auto", "mps", "cuda", "cpu"), help="auto: CUDA, then MPS, then CPU")
+    add("--out", type=expanded, metavar="DIR", help="runs/floorplan_diffusion/generate/<time>")
+    resume = "go on where it was stopped; auto: in --out or the newest folder with these options"
+    add("--resume", metavar="auto|DIR", help=resume)
+    return typed_options(parser, argv)
+
+
+def resolve(values: dict[str, Any]) -> GenerateOptions:
+    """Return the options with defaults for those that are not among `values`."""
+    steps = FASTER if values.get("sampler") == "ddim" else STEPS
+    known = GenerateOptions.__dataclass_fields__
+    return GenerateOptions(
+        **{"steps": steps} | {name: value for name, value in values.items() if name in known}
+    )
