@@ -52,6 +52,8 @@ def sample_all(job: Job, device: torch.device, folder: Path) -> tuple[list[Batch
     options, places = job.options, job.nodes.places
     network, schedule = job.nodes.network.to(device), Schedule(device)
     (folder / "batches").mkdir(exist_ok=True)
+    for leftover in folder.glob("batches/.*.tmp"):
+        leftover.unlink()  # a process was killed while it wrote a batch
     batches, new = [], 0
     bar = tqdm(total=options.count, unit="plan", disable=None, leave=False, file=sys.stdout)
     with StopSignals() as stop, bar:
