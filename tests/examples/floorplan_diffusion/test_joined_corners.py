@@ -21,7 +21,7 @@ def bare(plans):
 
 
 class Known(torch.nn.Module):
-    """Knows the walls of some plans, which it is shown in their order; what is padding, it takes for walls."""
+    """Knows the walls of plans that it is shown in their order, and takes what is padding for walls."""
 
     def __init__(self, plans):
         super().__init__()
