@@ -1,15 +1,20 @@
 """What the examples do on MPS beyond the promise of every program, on the simulated device."""
 
+import importlib
 import runpy
 from pathlib import Path
 
+import numpy
 import pytest
 import simulated_mps
 import torch
 
 from examples.cifar_optimizers import compare_devices
 from examples.cifar_optimizers.optimizers import OPTIMIZERS
+from examples.floorplan_diffusion import generate
+from examples.floorplan_diffusion.trained import EDGES, NODES
 from examples.indicator_transformer import single_file as indicators_on_one_page
+from examples.systems import find, modules
 from examples.two_tower import build_cache, evaluate, mine_near_misses
 from examples.two_tower import single_file as towers_on_one_page
 from snippets.framework.errors import exit_with_one_line
@@ -17,6 +22,7 @@ from snippets.framework.errors import exit_with_one_line
 FIRST_RUN = Path(__file__).resolve().parents[2] / "examples" / "first_run.py"
 cifar = pytest.mark.parametrize("program_name", ["cifar_optimizers"], indirect=True)
 indicators = pytest.mark.parametrize("program_name", ["indicator_transformer"], indirect=True)
+floor_plans = pytest.mark.parametrize("program_name", ["floorplan_diffusion/train_nodes"], indirect=True)
 towers = pytest.mark.parametrize("program_name", ["two_tower"], indirect=True)
 
 
@@ -106,6 +112,24 @@ def test_two_towers_on_one_page_are_learned_as_on_the_cpu(monkeypatch):
         network, losses[device] = towers_on_one_page.train()
         assert network.log_scale.device.type == ("mps" if device == "auto" else "cpu")
     assert losses["auto"] == pytest.approx(losses["cpu"], abs=1e-4)
+    assert simulated_mps.report().missing == before
+
+
+@floor_plans
+def test_floor_plans_are_drawn_as_on_the_cpu(run_train, tmp_path):
+    """Random numbers come from the CPU, so that only rounding may differ."""
+    for stage in (NODES, EDGES):
+        program = importlib.import_module(modules()[stage.system]).PROGRAM
+        words = find(stage.system)[1][0].words({**find(stage.system)[1][0].tiny, "epochs": 1})
+        assert program.main([*words, "--device", "mps", "--out", str(stage.runs / "first")]) == 0
+    before = simulated_mps.report().missing
+    for device in ("mps", "cpu"):
+        words = ["--count=4", "--batch-size=3", "--steps=10", "--threshold=0.7"]
+        assert generate.main([*words, f"--device={device}", f"--out={device}"]) == 0
+    for name in ("0000.npz", "0001.npz"):
+        on_mps, on_cpu = (numpy.load(tmp_path / device / "batches" / name) for device in ("mps", "cpu"))
+        assert numpy.abs(on_mps["nodes"] - on_cpu["nodes"]).max() < 1e-3
+        assert numpy.array_equal(on_mps["way"][0], on_cpu["way"][0])
     assert simulated_mps.report().missing == before
 
 
