@@ -53,7 +53,6 @@ def read_command_line(words: list[str]) -> Namespace:
     return options
 
 
-# --8<-- [start:menu]
 def ask() -> int | None:
     """Return what the user chooses; None when that is nothing. Raises UsageError without a terminal."""
     print("Floor plans", MENU, "  q  Quit", sep="\n")
@@ -75,14 +74,12 @@ def ask() -> int | None:
         print(f"{typed!r} is none of 1, 2, 3 and q")
 
 
-# --8<-- [end:menu]
 def train(stage: int, words: list[str]) -> int:
     """Train with the program of a stage, in this terminal; return its exit code."""
     print("log        train.log in the folder that the line `run` names", flush=True)
     return run([sys.executable, "-u", str(SYSTEM.script(STAGES[stage - 1])), *words])
 
 
-# --8<-- [start:background]
 def train_in_background(stage: int, words: list[str]) -> int:
     """Let start_run.sh train; return its exit code, 0 as soon as the training has begun."""
     program = STAGES[stage - 1]
@@ -101,7 +98,6 @@ def train_in_background(stage: int, words: list[str]) -> int:
     return code
 
 
-# --8<-- [end:background]
 def newest_run() -> Path:
     """Return the folder of the run of either stage that began last. Raises UsageError without one."""
     runs = Path("runs") / SYSTEM.name

@@ -1,6 +1,5 @@
 """Exported networks: the averaged weights, programs of any size, and a file that is wrong is found."""
 
-import importlib
 import shutil
 import subprocess
 import sys
@@ -14,7 +13,6 @@ from examples.floorplan_diffusion import export
 from examples.floorplan_diffusion.edge_network import EdgeNetwork
 from examples.floorplan_diffusion.node_network import NodeNetwork
 from examples.floorplan_diffusion.trained import EDGES, NODES
-from examples.systems import find, modules
 from snippets.checkpoints import load_checkpoint
 from snippets.framework.errors import exit_with_one_line
 from tests.examples.program_runs import assert_refused
@@ -29,22 +27,9 @@ print({"examples", "snippets"} & {name.partition(".")[0] for name in sys.modules
 """
 
 
-@pytest.fixture(scope="session")
-def tiny_runs(tmp_path_factory, one_thread):
-    """Train both stages for a few steps; return a folder with runs/ in it."""
-    folder = tmp_path_factory.mktemp("both stages")
-    for stage in (NODES, EDGES):
-        program = importlib.import_module(modules()[stage.system]).PROGRAM
-        words = find(stage.system)[1][0].words({**find(stage.system)[1][0].tiny, "epochs": 1})
-        out = folder / stage.runs / "first"
-        assert program.main([*words, "--device", "cpu", "--out", str(out)]) == 0
-    return folder
-
-
 @pytest.fixture
-def call(tiny_runs, tmp_path, monkeypatch, capsys):
+def call(both_stages, capsys):
     """Return a function that calls export.py where both stages have a run."""
-    monkeypatch.chdir(shutil.copytree(tiny_runs, tmp_path / "here"))
 
     def run(*words):
         capsys.readouterr()

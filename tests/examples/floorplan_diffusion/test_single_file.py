@@ -1,10 +1,14 @@
 """The training on one page is that of train_nodes.py with --data generated."""
 
+from pathlib import Path
+
+import numpy
 import pytest
 import torch
 
-from examples.floorplan_diffusion import single_file, train_nodes
+from examples.floorplan_diffusion import generated_plans, single_file, train_nodes
 from examples.floorplan_diffusion.diffusion import STEPS, Schedule, sample
+from examples.floorplan_diffusion.node_network import node_tensor
 from examples.floorplan_diffusion.options import resolve_nodes
 
 NAMES = {"lr": "LEARNING_RATE"}  # the others are the option's name in capitals
@@ -46,6 +50,22 @@ def test_the_settings_are_the_defaults():
     assert (train_nodes.NodeDiffusion.max_norm, STEPS) == (single_file.MAX_NORM, single_file.STEPS)
 
 
+@pytest.mark.parametrize("grid", [8, 24])
+def test_it_draws_the_same_plans(set_all, monkeypatch, grid):
+    """On a wide grid there is often no place left to cut, and the plan is drawn anew."""
+    set_all({"plans": 150, "seed": 4, "grid": grid})
+    monkeypatch.setattr(generated_plans, "MODULE", grid)
+    splits = generated_plans.generate_splits(150, 4)
+    most = splits.most_corners()
+    learned, held_out = single_file.draw_plans()
+    parts = [part.padded(most) for part in (splits.train, splits.val, splits.test)]
+    expected = [node_tensor(part.corners, part.kinds, part.real()) for part in parts]
+    assert torch.equal(learned, expected[0])
+    assert torch.equal(held_out, torch.cat(expected[1:]))
+    random = numpy.random.default_rng([4, 0])
+    assert all(single_file.draw_rooms(random) for _ in range(150)) == (grid == 8)
+
+
 @pytest.mark.parametrize("program_name", ["floorplan_diffusion/train_nodes"], indirect=True)
 def test_each_setting_means_what_the_option_means(run_train, without_curves, set_all, monkeypatch):
     """Losses, which one adds up in float32, and weights and their averages bit by bit, in few steps."""
@@ -84,14 +104,32 @@ def test_it_samples_as_generate_does(set_all, one_thread):
     assert found.std() > 0.1
 
 
-def test_it_tells_what_came_out(set_all, one_thread, capsys):
-    set_all({"plans": 80, "epochs": 2, "batch_size": 64, "width": 16, "layers": 1, "heads": 2})
-    single_file.train()
-    first, *epochs, held_out, new = capsys.readouterr().out.splitlines()
+def test_the_program_tells_what_came_out_and_keeps_the_averaged_weights(
+    tmp_path, monkeypatch, one_thread, capsys
+):
+    text, path = Path(single_file.__file__).read_text(encoding="utf-8"), single_file.__file__
+    for default, small in (
+        ("PLANS = 4_000", "PLANS = 80"),
+        ("EPOCHS = 24", "EPOCHS = 2"),
+        ("WIDTH, LAYERS, HEADS = 64, 4, 4", "WIDTH, LAYERS, HEADS = 16, 1, 2"),
+        ("STEPS, SAMPLES = 1000, 32", "STEPS, SAMPLES = 1000, 2"),
+        ('DEVICE = ""', 'DEVICE = "cpu"'),
+    ):
+        assert text.count(default) == 1
+        text = text.replace(default, small)  # the lines keep their numbers
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"}
+    exec(compile(text, path, "exec"), names)
+    found, expected = torch.load(tmp_path / "corners.pt"), names["average"].state_dict()
+    assert found.keys() == expected.keys()
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+    first, *epochs, held_out, new, last = capsys.readouterr().out.splitlines()
     assert first == "80 plans, on cpu; untrained: loss 48"
-    assert [line.split(": loss ")[0] for line in epochs] == ["epoch 1", "epoch 2"]
+    losses = [f"epoch {number}: loss {loss:.3f}" for number, loss in enumerate(names["losses"], 1)]
+    assert len(epochs) == 2 and epochs == losses
     assert held_out.endswith(" corners, 0.00 px out of line")  # that is the rule of these plans
     assert new.startswith("new plans: ") and not new.endswith(" 0.00 px out of line")
+    assert last.startswith("weights: corners.pt; ")
 
 
 def test_a_loss_that_is_not_a_number_ends_it_in_one_line(set_all, one_thread, monkeypatch):
