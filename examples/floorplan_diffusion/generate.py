@@ -46,6 +46,8 @@ from snippets.framework.provenance import provenance
 from snippets.framework.run_folder import finite_or_none
 from snippets.stop_signals import StopSignals
 
+WRITTEN = "gallery.png", "steps.png", "plans.npz", "metrics.json"  # what a user looks at first
+
 
 def sample_all(job: Job, device: torch.device, folder: Path) -> tuple[list[Batch], int]:
     """Return all batches, and how many plans of them are new: others are in files. Raises Stopped."""
@@ -89,8 +91,8 @@ def real_plans(job: Job) -> tuple[list[Plan], str | None]:
         return [], f"nothing to compare with: {error}"
 
 
-def draw(job: Job, device: torch.device, folder: Path, *, straighten: bool) -> None:
-    """Draw plans and write everything to `folder`. Raises Stopped, RunError and OSError."""
+def draw(job: Job, device: torch.device, folder: Path, *, straighten: bool) -> list[str]:
+    """Draw plans, write everything to `folder`, and say it in words. Raises Stopped, RunError and OSError."""
     began = time.monotonic()
     batches, new = sample_all(job, device, folder)
     seconds = time.monotonic() - began
@@ -103,18 +105,14 @@ def draw(job: Job, device: torch.device, folder: Path, *, straighten: bool) -> N
     report = job.config | sampled | numbers | {"provenance": provenance()}
     replace_json(folder / "metrics.json", report)
     replace_json(folder / "heartbeat.json", {"status": "finished"})  # --resume auto passes it by
-    print(*metrics_table(found), sep="\n")
-    for line in filter(None, (left_out(job, plans), note)):
-        print(f"note       {line}")
-    print(f"sampled    {new} plans in {seconds:.1f} s")
-    for name in ("gallery.png", "steps.png", "plans.npz", "metrics.json"):
-        print(f"written    {folder / name}")
-
-
-def left_out(job: Job, plans: list[Plan]) -> str | None:
-    """Return how many plans are missing, in words."""
     missing = job.options.count - len(plans)
-    return f"plans without a corner, which are left out: {missing}" if missing else None
+    empty = f"plans without a corner, which are left out: {missing}" if missing else None
+    return [
+        *metrics_table(found),
+        *(f"note       {line}" for line in (empty, note) if line),
+        f"sampled    {new} plans in {seconds:.1f} s",
+        *(f"written    {folder / name}" for name in WRITTEN),
+    ]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -134,13 +132,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     again = shlex.join(["python", sys.argv[0], "--resume", str(folder)])
     try:
         with explained_failures(f"out of memory; lower --batch-size (it is {options.batch_size})"):
-            draw(job, device, folder, straighten=typed.get("straighten", True))
+            lines = draw(job, device, folder, straighten=typed.get("straighten", True))
     except Stopped as stopped:
         print(f"stopped by {stopped.signal.name}; finished batches are kept. To go on: {again}")
         return 128 + stopped.signal
     except OSError as error:
         cause = f"cannot write to {folder}: {error.strerror or error}"
         raise RunError(f"{cause}; remove the cause, then go on: {again}") from None
+    print(*lines, sep="\n")
     return 0
 
 

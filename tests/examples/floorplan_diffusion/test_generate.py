@@ -16,14 +16,16 @@ import pytest
 import torch
 
 from examples.floorplan_diffusion import generate, sampled_corners
+from examples.floorplan_diffusion.data_sources import load_splits, load_test
 from examples.floorplan_diffusion.drawing import gallery
 from examples.floorplan_diffusion.generate_options import read_command_line, resolve
-from examples.floorplan_diffusion.plan_files import read_plans
+from examples.floorplan_diffusion.plan_files import read_plans, write_splits
 from examples.floorplan_diffusion.rooms import straightened
 from examples.floorplan_diffusion.sampled_corners import load_batch
 from examples.floorplan_diffusion.trained import EDGES, NODES, load_trained, weights_crc32
 from snippets.framework.errors import UsageError
 from snippets.framework.run_folder import read_json
+from tests.examples.floorplan_diffusion.data_files import assert_equal
 from tests.examples.program_runs import assert_refused, contents
 
 PROGRAM = Path(generate.__file__)
@@ -377,6 +379,14 @@ def test_without_the_plans_of_stage_1_there_is_nothing_to_compare_with(call, bot
     assert done.code == 0
     assert "note       nothing to compare with: data/mine has no test.npz\n" in done.out
     assert "data" not in read_json(both_stages / "plans" / "metrics.json")
+
+
+def test_real_plans_are_those_that_no_training_has_seen(tmp_path):
+    splits = load_splits("generated", 30, 5)
+    write_splits(tmp_path / "data", splits)
+    for plans in (load_test("generated", 30, 5), load_test(str(tmp_path / "data"), 30, 5)):
+        assert_equal(plans, splits.test)
+    assert not torch.equal(splits.test.corners[0], splits.val.corners[0])
 
 
 # ---- Strange networks ----
