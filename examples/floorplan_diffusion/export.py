@@ -8,7 +8,6 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
@@ -49,7 +48,7 @@ def node_inputs(plans: int, corners: int) -> Inputs:
 
 
 def edge_inputs(plans: int, corners: int) -> Inputs:
-    """Return what EdgeNetwork takes, for plans of which each but the first has one corner less."""
+    """Return what EdgeNetwork takes, for plans of which each has a corner less than the one before."""
     generator = torch.Generator().manual_seed(0)
     pairs = all_pairs(corners, torch.device("cpu"))
     counts = corners - (torch.arange(plans) % max(1, corners - 1))
@@ -178,12 +177,8 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
 def main(argv: Sequence[str] | None = None) -> int:
     """Export as the command line says and return the exit code. Raises UsageError and RunError."""
     options = read_command_line(argv)
-    wanted: dict[str, Any] = {form.name: getattr(options, form.name) for form in FORMS}
-    chosen = [
-        (form, load_trained(form.stage, None if wanted[form.name] is True else wanted[form.name]))
-        for form in FORMS
-        if wanted[form.name] is not None
-    ]
+    named = ((form, getattr(options, form.name)) for form in FORMS)  # a run; True is the newest one
+    chosen = [(form, load_trained(form.stage, None if run is True else run)) for form, run in named if run]
     for form, trained in chosen:
         folder = options.out or trained.folder / "export"
         try:
@@ -191,9 +186,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         except OSError as error:
             raise RunError(f"cannot write to {folder}: {error.strerror}; choose another --out") from None
         print(*lines, sep="\n")
-    print(
-        "checked    each file was loaded again; it computes the same bits as the trained network, on the CPU"
-    )
+    print("checked    loaded again on the CPU, each file computes the same bits as the trained network")
     return 0
 
 
