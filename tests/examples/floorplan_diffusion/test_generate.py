@@ -21,7 +21,7 @@ from examples.floorplan_diffusion.drawing import gallery
 from examples.floorplan_diffusion.generate_options import read_command_line, resolve
 from examples.floorplan_diffusion.plan_files import read_plans, write_splits
 from examples.floorplan_diffusion.rooms import straightened
-from examples.floorplan_diffusion.sampled_corners import load_batch
+from examples.floorplan_diffusion.sampled_corners import load_batch, real_corners
 from examples.floorplan_diffusion.trained import EDGES, NODES, load_trained, weights_crc32
 from snippets.framework.errors import UsageError
 from snippets.framework.run_folder import read_json
@@ -172,6 +172,14 @@ def test_steps_follow_from_the_sampler():
     assert resolve(read_command_line(["--sampler", "ddim"])).steps == 50
     assert resolve(read_command_line(["--sampler", "ddim"])).eta == 0
     assert resolve(read_command_line(["--sampler", "ddim", "--steps", "7"])).steps == 7
+
+
+def test_the_threshold_decides_what_is_a_corner():
+    nodes = numpy.zeros((4, 10), dtype=numpy.float32)
+    nodes[:, 9] = -1, -0.02, 0.02, 0.6  # 0, 0.49, 0.51 and 0.8 of the way from a corner to none
+    assert real_corners(nodes).tolist() == [True, True, False, False]
+    assert real_corners(nodes, 0.75).tolist() == [True, True, True, False]
+    assert real_corners(nodes, 0.1).tolist() == [True, False, False, False]
 
 
 # ---- Stopped, and gone on with ----
