@@ -211,7 +211,7 @@ def shell_badge(path: Path, words: dict) -> tuple[str, str]:
 
 def recording(entry: dict, words: dict) -> str:
     """Describe a recorded output: command, date, machine and versions."""
-    command = _code(" ".join(entry["command"]))
+    command = _code(" ".join(entry["command"]).removeprefix("bash -c "))
     cores = words["cores"].format(entry["machine"]["cpu_cores"])
     facts = [entry["machine"]["system"], cores, name_versions(entry["versions"], words)]
     return words["recorded"].format(command, entry["date"], words[", "].join(facts))

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# ci: no - macOS only: asks for MPS, and trains on the reader's own plans in data/rplan
+
+# --8<-- [start:verify]
+python -c "import torch; a = torch.randn(100, 100); b = a.to('mps') @ a.to('mps'); \
+  print(torch.allclose(a @ a, b.cpu(), atol=1e-3))"
+# --8<-- [end:verify]
+
+# --8<-- [start:rplan]
+python examples/floorplan_diffusion/train_nodes.py --data data/rplan --device mps
+python examples/floorplan_diffusion/train_edges.py --data data/rplan --device mps
+# --8<-- [end:rplan]
+
+# --8<-- [start:smaller]
+python examples/floorplan_diffusion/train_nodes.py --data data/rplan --batch-size 64 --accumulate 4
+python examples/floorplan_diffusion/train_edges.py --data data/rplan --batch-size 4 --accumulate 2
+# --8<-- [end:smaller]
+
+# --8<-- [start:two-devices]
+python examples/floorplan_diffusion/train_nodes.py --device cpu --max-steps 200
+python examples/floorplan_diffusion/train_nodes.py --device mps --max-steps 200
+# --8<-- [end:two-devices]
+
+# --8<-- [start:measure]
+python examples/floorplan_diffusion/train_nodes.py --data data/rplan --max-steps 100
+# --8<-- [end:measure]
