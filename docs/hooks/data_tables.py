@@ -11,6 +11,7 @@ import benchmark_table
 import cifar_tables
 import cost_tables
 import coverage_table
+import cuda_only_packages
 import environment_variables
 import glossary_table
 import indicator_bounds
@@ -39,6 +40,7 @@ MODULES = (
     cifar_tables,
     cost_tables,
     coverage_table,
+    cuda_only_packages,
     environment_variables,
     glossary_table,
     indicator_bounds,

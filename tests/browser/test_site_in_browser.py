@@ -192,11 +192,13 @@ def test_search_finds_words_and_api_names(page, site_url, language, words):
         ("", "accuracy worse on mps than cpu", "guides/numerics/"),
         ("", "GradScaler mps", "guides/precision/"),
         ("", "OMP: Error #15: Initializing libomp.dylib, but found", "guides/openmp/"),
+        ("", "No module named 'triton'", "guides/cuda-only-packages/"),
         ("", "training time electricity cost", "guides/time-and-cost/"),
         ("zh/", "训练要多久 电费", "guides/time-and-cost/"),
         ("zh/", "mps 结果和 cpu 不一样", "guides/numerics/"),
         ("zh/", "Abort trap: 6", "guides/openmp/"),
         ("zh/", "KMP_DUPLICATE_LIB_OK", "guides/openmp/"),
+        ("zh/", "flash_attn 安装 Mac", "guides/cuda-only-packages/"),
         ("zh/", "DataLoader 卡住 num_workers", "guides/data-loading/"),
     ],
 )

@@ -1,0 +1,87 @@
+"""Packages that need CUDA: complete data, the recipe's names, and places that exist."""
+
+import re
+from pathlib import Path
+
+import cuda_only_packages
+import pytest
+from origins import DATA, load
+
+from tests.recipe_runs import RECIPES, run_recipe
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = cuda_only_packages.packages()
+READ = load("cuda_only_packages", DATA)["read"]
+PAGE = "guides/cuda-only-packages.md"
+
+
+def text_of(language):
+    return (ROOT / "docs" / language / PAGE).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package["name"])
+def test_every_package_is_complete_and_was_read_after_it_was_written(package):
+    keys = {"name", "release", "purpose", "state", "note", "instead", "sources", "newest"}
+    assert package.keys() == keys
+    assert package["state"] in cuda_only_packages.STATES
+    assert package["newest"] <= READ
+    for key in ("purpose", "note", "instead"):
+        assert package[key].keys() == {"en", "zh"} and all(package[key].values())
+    assert {kind for kind, *_ in package["sources"]} <= {"issue", "pull", "text"}
+    assert any(kind != "text" for kind, *_ in package["sources"])
+
+
+def test_the_recipe_knows_the_same_packages(tmp_path):
+    names = sorted(package["name"] for package in PACKAGES)
+    (tmp_path / "requirements.txt").write_text("\n".join(names), encoding="utf-8")
+    printed, _ = run_recipe(RECIPES["cuda_only_packages"], tmp_path)
+    assert sorted(line.partition(":")[0] for line in printed.splitlines()) == names
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_tables_lead_to_headings_and_pages_that_exist(language):
+    shown = cuda_only_packages.TABLES["cuda-only-packages"](language)
+    assert shown.count("\n") == 2 + len(PACKAGES)
+    links = re.findall(r"\]\((?!https:)([^)#]*)(?:#([\w-]+))?\)", shown)
+    assert links
+    for path, anchor in links:
+        page = (ROOT / "docs" / language / PAGE).parent / path if path else ROOT / "docs" / language / PAGE
+        assert page.is_file(), path
+        assert not anchor or f"{{ #{anchor} }}" in page.read_text(encoding="utf-8"), (path, anchor)
+
+
+@pytest.mark.parametrize(
+    ("state", "language", "words"),
+    [("none", "en", "**No.** No wheel"), ("partial", "zh", "**部分可以。**没有 wheel")],
+)
+def test_state_and_sources_in_words(state, language, words):
+    package = {
+        "state": state,
+        "note": {"en": "no wheel", "zh": "没有 wheel"},
+        "sources": [
+            ["pull", 5, "a/b"],
+            ["text", "https://github.com/a/b/blob/main/README.md"],
+            ["text", "https://c.org/d/"],
+        ],
+    }
+    shown = cuda_only_packages.in_words(package, language)
+    assert shown["found"] == words
+    assert re.findall(r"\[([^]]+)\]", shown["links"]) == ["a/b#5", "a/b", "c.org"]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_error_messages_are_headings_as_they_are_printed(language):
+    headings = "\n".join(re.findall(r"^## .*", text_of(language), re.MULTILINE))
+    for message in (
+        "OSError: CUDA_HOME environment variable is not set. Please set it to your CUDA install root.",
+        "No operator found for memory_efficient_attention_forward with inputs",
+        "ModuleNotFoundError: No module named 'triton'",
+        "ERROR: No matching distribution found for triton",
+        "NameError: name 'bare_metal_version' is not defined",
+        "The installed version of bitsandbytes was compiled without GPU support",
+        "AttributeError: 'NoneType' object has no attribute 'split'",
+        "src must be CPU tensor",
+        "apex.optimizers.FusedAdam requires cuda extensions",
+        "AssertionError: Torch not compiled with CUDA enabled",
+    ):
+        assert message in headings
