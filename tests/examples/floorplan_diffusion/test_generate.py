@@ -236,8 +236,8 @@ def test_auto_finds_the_unfinished_one_with_these_options(call, stop_in_batch, b
     assert call(*SMALL).code == 130
     (folder,) = (both_stages / "runs/floorplan_diffusion/generate").iterdir()
     again()
-    other = call(*SMALL, "--seed=1", "--resume=auto", "--out=other")
-    assert "note       nothing to resume in other: starting anew\n" in other.out
+    other = call(*SMALL, "--seed=1", "--resume=auto")
+    assert "note       no unfinished run with these options: starting anew\n" in other.out
     done = call(*SMALL, "--resume=auto")
     assert f"note       going on in {folder.relative_to(both_stages)}\n" in done.out
     finished = contents(folder)
