@@ -59,6 +59,7 @@ class Case:
     settings: Settings
     epochs: int  # enough for a run to outlast its last checkpoint; 0: what saving costs is not measured
     gpu: bool = False  # on a GPU; otherwise on a CPU
+    program: str | None = None  # that trains; None: the only one of the system
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,8 @@ class System:
 
 LARGE_IMAGES = {"data": "synthetic", "image_size": 32, "width": 64, "batch_size": 128}
 FEW_PLANS = {"plans": 28, "width": 16, "layers": 1, "batch_size": 4, "epochs": 3}
+GUIDE_NODES = {"size": "origin", "batch_size": 256, "optimizer": "adamw", "lr": 1e-4}
+GUIDE_EDGES = {"size": "origin", "batch_size": 8, "lr": 1e-4, "plans": 400}
 SYSTEMS = (
     System(
         "cifar_optimizers",
@@ -142,6 +145,14 @@ SYSTEMS = (
             Program("train_edges", tiny=FEW_PLANS),
         ),
         pages=("examples/floorplan-diffusion/index.md", "examples/floorplan-diffusion/training.md"),
+        cases=(
+            Case("small", {}, epochs=4, program="train_nodes"),
+            Case("small", {}, epochs=24, gpu=True, program="train_nodes"),
+            Case("origin", GUIDE_NODES, epochs=0, gpu=True, program="train_nodes"),
+            Case("small", {}, epochs=2, program="train_edges"),
+            Case("small", {}, epochs=8, gpu=True, program="train_edges"),
+            Case("origin", GUIDE_EDGES, epochs=100, gpu=True, program="train_edges"),
+        ),
     ),
 )
 
@@ -165,6 +176,12 @@ def modules() -> dict[str, str]:
         for system in SYSTEMS
         for program in system.programs
     }
+
+
+def cases(name: str) -> tuple[Case, ...]:
+    """Return the measured trainings of the program that `name` means. Raises UnknownSystem."""
+    system, (program,) = find(name)
+    return tuple(case for case in system.cases if case.program in (None, program.name))
 
 
 def names() -> list[str]:

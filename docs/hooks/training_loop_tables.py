@@ -11,7 +11,7 @@ COMPARED = {
     "bare": {"en": "bare loop, counts no accuracy", "zh": "裸循环，不统计准确率"},
     "steps": {"en": "the same steps", "zh": "同样的训练步"},
 }
-TRAININGS = {  # by system and case
+TRAININGS = {  # by system, or by system/program where there are several, and case
     ("cifar_optimizers", "digits"): {
         "en": "16×16 digits, width 8, batch size 64",
         "zh": "16×16 数字图片，宽度 8，批大小 64",
@@ -35,6 +35,22 @@ TRAININGS = {  # by system and case
     ("two_tower", "origin"): {
         "en": "two towers, 37,452,544 parameters, batch size 256",
         "zh": "双塔，37,452,544 个参数，批大小 256",
+    },
+    ("floorplan_diffusion/train_nodes", "small"): {
+        "en": "floor plans, stage 1, 233,418 parameters, batch size 64",
+        "zh": "户型图阶段 1，233,418 个参数，批大小 64",
+    },
+    ("floorplan_diffusion/train_nodes", "origin"): {
+        "en": "floor plans, stage 1, 19,460,874 parameters, batch size 256",
+        "zh": "户型图阶段 1，19,460,874 个参数，批大小 256",
+    },
+    ("floorplan_diffusion/train_edges", "small"): {
+        "en": "floor plans, stage 2, 157,955 parameters, batch size 16",
+        "zh": "户型图阶段 2，157,955 个参数，批大小 16",
+    },
+    ("floorplan_diffusion/train_edges", "origin"): {
+        "en": "floor plans, stage 2, 9,598,211 parameters, batch size 8",
+        "zh": "户型图阶段 2，9,598,211 个参数，批大小 8",
     },
 }
 WAITS = {

@@ -55,6 +55,11 @@ def test_its_pages_are_there_in_both_languages_and_in_the_navigation(system):
             assert (ROOT / "docs" / language / page).is_file()
 
 
+def test_every_measured_training_belongs_to_one_program():
+    measured = [case for name in modules() for case in systems.cases(name)]
+    assert measured == [case for system in SYSTEMS for case in system.cases]
+
+
 def test_shared_names_become_words_of_either_language():
     settings = {"max_steps": 3, "compile": True, "data": None, "lr": 0.1, "quick": False}
     assert Program("train", {}).words(settings) == ["--max-steps", "3", "--compile", "--lr", "0.1"]

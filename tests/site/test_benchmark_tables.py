@@ -13,6 +13,7 @@ import training_loop_tables
 import yaml
 
 from examples.benchmarking.report import last_loss, losses_differ
+from examples.systems import cases, modules
 from snippets.timing import spread
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,6 +92,12 @@ def test_the_loop_costs_what_the_page_says():
     small = on_the_gpu["overhead"][0]
     assert small["data"] == "pages"
     assert small["simple"]["median"] / small["steps"] < 0.01
+
+
+def test_every_measured_training_has_words():
+    assert training_loop_tables.TRAININGS.keys() == {
+        (name, case.name) for name in modules() for case in cases(name)
+    }
 
 
 def test_checkpoints_cost_what_the_page_says():

@@ -1,6 +1,6 @@
 """Measure what the training loop costs, and store it in docs/data/results/training_loop.yaml.
 
-    python -m tools.measuring.training_loop [--system NAME]
+    python -m tools.measuring.training_loop [--system SYSTEM or SYSTEM/PROGRAM]
 
 Two promises, each as a ratio within one run, with its spread:
 
@@ -10,7 +10,7 @@ overhead  an epoch of the real loop (losses read, metrics, heartbeat, progress b
           that only the loop around them differs
 saving    the share of a run at default settings that goes into checkpoints, the one at its end included
 
-The entry of this system, machine and device is replaced, those of others stay.
+The entry of this program, machine and device is replaced, those of others stay.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-from examples.systems import SYSTEMS, find, modules
+from examples.systems import cases, find, modules
 from snippets.device import pick_device
 from snippets.framework.run_folder import RunFolder
 from snippets.framework.training_run import Program
 from snippets.stop_signals import StopSignals
 from snippets.timing import compare
 from snippets.training_loop import EpochResult, Task, Training
-from tools.measuring.bare_losses import bare_loss
+from tools.measuring.bare_losses import after_step, bare_loss
 from tools.measuring.result_entries import RESULTS, new_entry, rounded, store
 
 DATA = RESULTS / "training_loop.yaml"
@@ -72,17 +72,19 @@ class TimedSaving(Training):
 
 def bare_epoch(task: Any, epoch: int) -> None:
     """Train for one epoch as a tutorial would, reading nothing from the device."""
-    (optimizer,), (scheduler,) = task.state.optimizers, task.state.schedulers
+    optimizers, schedulers = task.state.optimizers, task.state.schedulers
     task.begin_epoch(epoch)
     for batch in task.batches(epoch, 0):
         loss = bare_loss(task, batch)
-        optimizer.zero_grad(set_to_none=True)
+        for optimizer in optimizers:
+            optimizer.zero_grad(set_to_none=True)
         loss.backward()
         if task.max_norm is not None:
             torch.nn.utils.clip_grad_norm_(task.state.model.parameters(), task.max_norm)
-        optimizer.step()
-        scheduler.step()
+        for part in (*optimizers, *schedulers):
+            part.step()
         task.state.step += 1
+        after_step(task)
 
 
 def steps_only(task: Task, epoch: int) -> None:
@@ -158,8 +160,8 @@ def measure_saving(program: Program, words: list[str], epochs: int) -> dict[str,
 
 
 def measure(name: str, device: torch.device, pairs: int) -> dict[str, Any]:
-    """Return the entry of the system `name` on this machine: where, when, and what came out."""
-    system, (script,) = find(name)
+    """Return the entry of the program `name` on this machine: where, when, and what came out."""
+    _, (script,) = find(name)
     program = importlib.import_module(modules()[name]).PROGRAM
     entry = {
         "system": name,
@@ -167,7 +169,7 @@ def measure(name: str, device: torch.device, pairs: int) -> dict[str, Any]:
         "overhead": [],
         "saving": [],
     }
-    for case in system.cases:
+    for case in cases(name):
         if case.gpu != (device.type != "cpu"):
             continue
         words = script.words(case.settings)
@@ -187,9 +189,8 @@ def measure(name: str, device: torch.device, pairs: int) -> dict[str, Any]:
 def main() -> int:
     """Measure on the wanted device and store the result; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--system", default="cifar_optimizers", choices=[system.name for system in SYSTEMS if system.cases]
-    )
+    measured = [name for name in modules() if cases(name)]
+    parser.add_argument("--system", default="cifar_optimizers", choices=measured)
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "mps", "cuda"))
     parser.add_argument("--pairs", type=int, default=PAIRS)
     parser.add_argument("--file", type=Path, default=DATA)

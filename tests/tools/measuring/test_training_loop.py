@@ -5,7 +5,7 @@ import importlib
 import pytest
 import torch
 
-from examples.systems import SYSTEMS, modules
+from examples.systems import cases, find, modules
 from snippets.stop_signals import StopSignals
 from snippets.training_loop import EpochResult
 from tools.measuring import training_loop as tool
@@ -19,16 +19,16 @@ def one_thread():
     torch.set_num_threads(threads)
 
 
-MEASURED = {system.name: system for system in SYSTEMS if system.cases}
+MEASURED = [name for name in modules() if cases(name)]
 
 
 @pytest.fixture(params=MEASURED)
 def make_task(request):
-    """Return a function that gives a tiny task of a measured system; equal ones are equally seeded.
+    """Return a function that gives a tiny task of a measured program; equal ones are equally seeded.
 
     It learns from the usual data, of which some are augmented at random.
     """
-    (known,) = MEASURED[request.param].programs
+    _, (known,) = find(request.param)
     program = importlib.import_module(modules()[request.param]).PROGRAM
     settings = {name: value for name, value in known.tiny.items() if name != "data"}
 
@@ -72,5 +72,5 @@ def test_saves_are_timed(make_task):
 
 
 @pytest.mark.parametrize("name", MEASURED)
-def test_a_measured_system_has_something_to_measure_on_each_device(name):
-    assert {case.gpu for case in MEASURED[name].cases} == {False, True}
+def test_a_measured_program_has_something_to_measure_on_each_device(name):
+    assert {case.gpu for case in cases(name)} == {False, True}
