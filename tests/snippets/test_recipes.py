@@ -1,9 +1,10 @@
-"""Recipes run as pasted: alone, with PyTorch and nothing else, and print what the pages show."""
+"""Recipes run as pasted: alone, with PyTorch or the page's framework, and print what the pages show."""
 
 import ast
 import codeop
 import shutil
 import sys
+from collections.abc import Collection
 from itertools import zip_longest
 from pathlib import Path
 
@@ -17,7 +18,13 @@ from tools.checks.sections import parse_sections
 from tools.record_output import FOLDER
 
 LINES, COLUMNS = range(5, 16), 88
-GUIDES = [path.stem for path in sorted((ROOT / "docs/en/guides").glob("*.md"))]
+GUIDES = {
+    f"guides/{path.name}": path.stem.replace("-", "_")
+    for path in sorted((ROOT / "docs/en/guides").glob("*.md"))
+}
+# A recipe named like its framework would be imported in its place.
+FRAMEWORKS = {"frameworks/lightning.md": "lightning_on_mps"}
+NEEDS = {"lightning_on_mps": {"pytorch_lightning"}}  # beside PyTorch
 needs_a_compiler = pytest.mark.skipif(
     not any(shutil.which(name) for name in ("c++", "g++", "clang++")),
     reason="the compiler of torch.compile for the CPU needs a C++ compiler, and there is none",
@@ -33,15 +40,15 @@ def recipe(path: Path, root: Path = ROOT) -> str:
     return section.text
 
 
-def shape_defects(text: str) -> list[str]:
-    """Return what keeps a text from being a recipe."""
+def shape_defects(text: str, needs: Collection[str] = ()) -> list[str]:
+    """Return what keeps a text, which may also import what it `needs`, from being a recipe."""
     lines = [line for line in text.splitlines() if line.strip()]
     defects = [] if len(lines) in LINES else [f"{len(lines)} lines"]
     defects += [f"too wide: {line}" for line in lines if len(line) > COLUMNS]
     defects += [
         f"imports {name}"
         for name in sorted(imported(ast.parse(text)))
-        if name != "torch" and name not in sys.stdlib_module_names
+        if name not in {"torch", *needs, *sys.stdlib_module_names}
     ]
     return defects + ([] if can_be_typed(text) else ["cannot be pasted into the interpreter"])
 
@@ -89,7 +96,7 @@ def test_the_compile_recipe_stays_in_eager_mode_when_the_compiler_fails(tmp_path
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_recipe_is_short_and_needs_pytorch_alone(name):
-    assert shape_defects(recipe(RECIPES[name])) == []
+    assert shape_defects(recipe(RECIPES[name]), NEEDS.get(name, ())) == []
 
 
 GOOD = "import torch\n\nfor x in range(2):\n    print(x)\n\nprint(torch)\nprint(1)\n"
@@ -129,11 +136,11 @@ def test_other_output_is_noticed():
     assert differences("profiling", "own ms  calls  name\n") == []
 
 
-def page_defects(guide: str, markdown: str) -> list[str]:
+def page_defects(name: str, markdown: str) -> list[str]:
     """Return what is wrong with the recipes of a page: the first block is one, and output follows each."""
     fences = find_fences(markdown)[0]
     includes = [fence.include or "" for fence in fences]
-    own = f"snippets/recipes/{guide.replace('-', '_')}.py:recipe"
+    own = f"snippets/recipes/{name}.py:recipe"
     defects = [] if includes[:1] == [own] else [f"the first block is not {own}"]
     if fences and "\n## " in "\n".join(markdown.split("\n")[: fences[0].first]):
         defects.append("a heading before the first block")
@@ -144,11 +151,17 @@ def page_defects(guide: str, markdown: str) -> list[str]:
     return defects
 
 
-@pytest.mark.parametrize("guide", GUIDES)
+@pytest.mark.parametrize("page", GUIDES | FRAMEWORKS)
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_guide_begins_with_its_recipe(language, guide):
-    markdown = (ROOT / "docs" / language / "guides" / f"{guide}.md").read_text(encoding="utf-8")
-    assert page_defects(guide, markdown) == []
+def test_every_guide_begins_with_its_recipe(language, page):
+    markdown = (ROOT / "docs" / language / page).read_text(encoding="utf-8")
+    assert page_defects((GUIDES | FRAMEWORKS)[page], markdown) == []
+
+
+def test_every_page_of_a_framework_is_among_them():
+    assert FRAMEWORKS.keys() == {
+        f"frameworks/{path.name}" for path in (ROOT / "docs/en/frameworks").glob("*.md")
+    }
 
 
 RECIPE = '```python\n--8<-- "snippets/recipes/long_runs.py:recipe"\n```\n'
@@ -168,5 +181,5 @@ OTHER = '```python\n--8<-- "snippets/device.py:pick_device"\n```\n'
     ],
 )
 def test_pages_are_checked(markdown, defect):
-    found = page_defects("long-runs", markdown)
+    found = page_defects("long_runs", markdown)
     assert found == [] if defect is None else len(found) == 1 and found[0].startswith(defect)
