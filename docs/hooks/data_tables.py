@@ -13,6 +13,8 @@ import cost_tables
 import coverage_table
 import cuda_only_packages
 import environment_variables
+import floorplan_quality_tables
+import floorplan_tables
 import glossary_table
 import indicator_bounds
 import indicator_speed
@@ -42,6 +44,8 @@ MODULES = (
     coverage_table,
     cuda_only_packages,
     environment_variables,
+    floorplan_quality_tables,
+    floorplan_tables,
     glossary_table,
     indicator_bounds,
     indicator_speed,
