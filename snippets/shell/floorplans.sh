@@ -15,11 +15,6 @@ python examples/floorplan_diffusion/train_nodes.py --out runs/plans --resume aut
 python examples/floorplan_diffusion/launch.py --choice 2 --background -- --out runs/edges
 # --8<-- [end:launch]
 
-# --8<-- [start:folder]
-python examples/floorplan_diffusion/make_data.py --plans 1000 --out data/few
-python examples/floorplan_diffusion/train_nodes.py --data data/few --size small --max-steps 50
-# --8<-- [end:folder]
-
 # --8<-- [start:watch]
 python examples/monitor.py
 # --8<-- [end:watch]
@@ -35,3 +30,8 @@ python examples/floorplan_diffusion/generate.py --count 12 --sampler ddim --seed
 # --8<-- [start:export]
 python examples/floorplan_diffusion/export.py
 # --8<-- [end:export]
+
+# --8<-- [start:folder]
+python examples/floorplan_diffusion/make_data.py --plans 1000 --out data/few
+python examples/floorplan_diffusion/train_nodes.py --data data/few --size small --max-steps 50
+# --8<-- [end:folder]
