@@ -146,7 +146,7 @@ SYSTEMS = (
         ),
         pages=("examples/floorplan-diffusion/index.md", "examples/floorplan-diffusion/training.md"),
         cases=(
-            Case("small", {}, epochs=4, program="train_nodes"),
+            Case("small", {}, epochs=6, program="train_nodes"),
             Case("small", {}, epochs=24, gpu=True, program="train_nodes"),
             Case("origin", GUIDE_NODES, epochs=0, gpu=True, program="train_nodes"),
             Case("small", {}, epochs=2, program="train_edges"),
