@@ -90,7 +90,7 @@ def trainings(language: str) -> str:
 def trained_on(run: dict[str, Any], entry: dict[str, Any], language: str) -> str:
     """Return where and by which command a network was trained."""
     machine = processor(entry["machine"], run["device"], language)
-    both = f"`{run['command']}`", f"`{entry['edges']['command']}`"
+    both = f"`{run['trained_by']}`", f"`{entry['edges']['trained_by']}`"
     if language == "zh":
         return f"{machine}，{run['precision']}；{both[0]}；{both[1]}。"
     return f"{machine}, {run['precision']}; {both[0]}; {both[1]}."

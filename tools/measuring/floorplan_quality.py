@@ -90,7 +90,7 @@ def trained_by(trained: Trained) -> dict[str, Any]:
     result = progress["result"]
     scores = {name: float(f"{value:.4g}") for name, value in result.items() if name != "train_loss"}
     return {
-        "command": training_command(config["provenance"]["command"]),
+        "trained_by": training_command(config["provenance"]["command"]),
         **{name: options[name] for name in names},
         "parameters": config["parameters"],
         "places": config["places"],
