@@ -16,4 +16,9 @@ def test_recipe_runs_on_mps(name, tmp_path):
 
 
 def test_most_recipes_choose_a_device():
-    assert RECIPES.keys() - CHOOSES_A_DEVICE <= {"cuda_only_packages", "lightning_on_mps", "long_runs", "openmp"}
+    assert RECIPES.keys() - CHOOSES_A_DEVICE <= {
+        "cuda_only_packages",
+        "lightning_on_mps",
+        "long_runs",
+        "openmp",
+    }
