@@ -9,7 +9,7 @@ from origins import explained, load, named, origin, processor
 SHARE, TWO, COUNT = written(".1%"), written(".2f"), written(",")
 RUNS = {
     "default": {"en": "the small networks (default)", "zh": "小网络（默认）"},
-    "quality": {"en": "the larger networks", "zh": "较大的网络"},
+    "quality": {"en": "trained longer", "zh": "训练更久"},
 }
 DATA = {"en": "plans by the rule (test)", "zh": "按规则画的户型图（测试集）"}
 RANDOM = {"en": "corners at random places", "zh": "位置随机的墙角"}

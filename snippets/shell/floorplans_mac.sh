@@ -24,3 +24,9 @@ python examples/floorplan_diffusion/train_nodes.py --device mps --max-steps 200
 # --8<-- [start:measure]
 python examples/floorplan_diffusion/train_nodes.py --data data/rplan --max-steps 100
 # --8<-- [end:measure]
+
+# An hour on one CPU core, so no test runs it; both commands are the default ones with other numbers.
+# --8<-- [start:longer]
+python examples/floorplan_diffusion/train_nodes.py --width 96 --plans 16000 --lr 6e-3 --epochs 44
+python examples/floorplan_diffusion/train_edges.py --plans 8000
+# --8<-- [end:longer]

@@ -179,6 +179,20 @@ def test_what_the_page_says_about_drawn_plans_was_measured(page):
     assert entry["edges"]["val_f1"] > 0.98
 
 
+def test_what_the_page_says_about_a_longer_training_was_measured(page):
+    entry, text = QUALITY["quality"], section(page, "longer", "resume")
+    row = tables.slowest(entry)
+    assert all(f"{row[name]:.1%}" in text for name in ("in_line", "closed"))
+    assert f"{entry['nodes']['steps']:,}" in text and f"{QUALITY['default']['nodes']['steps']:,}" in text
+    assert entry["edges"]["steps"] == 2 * QUALITY["default"]["edges"]["steps"]
+    assert f" {entry['nodes']['seconds'] / 60:.0f} " in text
+    assert f" {row['rooms']:.1f} " in text and f"{entry['data']['rooms']:.1f}" in text
+    commands = (ROOT / "snippets/shell/floorplans_mac.sh").read_text(encoding="utf-8")
+    for stage in ("nodes", "edges"):
+        options = entry[stage]["trained_by"].partition(" --device cpu ")[2].removesuffix(" --epochs 4")
+        assert f"train_{stage}.py {options}\n" in commands
+
+
 def test_more_steps_take_longer_and_ddpm_puts_more_corners_in_line():
     found = {(row["sampler"], row["steps"]): row for row in QUALITY["default"]["samplers"]}
     for steps in (100, 250):
