@@ -81,7 +81,7 @@ install() {
     "$PY" -m pip install -qq --disable-pip-version-check -r requirements/pip.txt
     # From an index of PyTorch's builds nothing but PyTorch may come. What is then there meets its pin.
     if [ -n "${TORCH_INDEX_URL:-}" ] && [ "$name" != site ]; then
-        sed -n '/^torch/p' requirements/examples.txt > "$VENV/torch.txt"
+        sed -n -e '/^torch==/p' -e '/^torchvision==/p' requirements/examples.txt > "$VENV/torch.txt"
         "$PY" -m pip install --disable-pip-version-check --no-deps --index-url "$TORCH_INDEX_URL" -r "$VENV/torch.txt"
     fi
     set -- --disable-pip-version-check $quiet

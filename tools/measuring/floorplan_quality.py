@@ -90,7 +90,7 @@ def trained_by(trained: Trained) -> dict[str, Any]:
     result = progress["result"]
     scores = {name: float(f"{value:.4g}") for name, value in result.items() if name != "train_loss"}
     return {
-        "trained_by": training_command(config["provenance"]["command"]),
+        "trained_by": training_command(config["system"], config["provenance"]["command"]),
         **{name: options[name] for name in names},
         "parameters": config["parameters"],
         "places": config["places"],
@@ -103,18 +103,17 @@ def trained_by(trained: Trained) -> dict[str, Any]:
     }
 
 
-def training_command(command: str) -> str:
-    """Return the command of a run as a reader would type it: without folders of the machine."""
+def training_command(system: str, command: str) -> str:
+    """Return the command of a run of `system` as a reader would type it: without folders of the machine."""
     words = shlex.split(command)
-    place = next(index for index, word in enumerate(words) if word.endswith(".py"))
-    program, kept = Path(words[place]).name, []
-    arguments = iter(words[place + 1 :])
+    place = next((index for index, word in enumerate(words, 1) if word.endswith(".py")), len(words))
+    kept, arguments = [], iter(words[place:])
     for word in arguments:
         if word in ("--out", "--resume"):
             next(arguments, None)
         else:
             kept.append(word)
-    return shlex.join(["python", f"examples/floorplan_diffusion/{program}", *kept])
+    return shlex.join(["python", f"examples/{system}.py", *kept])
 
 
 def lines_of(plans: Sequence[Plan]) -> dict[str, float]:

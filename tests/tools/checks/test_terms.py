@@ -139,5 +139,5 @@ def test_the_real_glossary_knows_the_notorious_mistakes_and_leaves_innocent_word
     notorious = ("火车", "体重衰减", "亚当", "批量大小", "统一显存", "过度拟合", "标签噪音", "变压器")
     lines = [f"这里的{wrong}很大。" for wrong in notorious]
     terms = load_glossary()
-    assert sorted(line for line, _ in forbidden_words(terms, lines)) == list(range(1, len(notorious) + 1))
+    assert sorted({line for line, _ in forbidden_words(terms, lines)}) == list(range(1, len(notorious) + 1))
     assert list(forbidden_words(terms, INNOCENT.splitlines())) == []

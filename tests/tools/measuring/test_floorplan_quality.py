@@ -27,7 +27,8 @@ def plan(*places):
     ],
 )
 def test_a_command_names_no_folder_of_the_machine(command, shown):
-    assert tool.training_command(command) == f"python examples/floorplan_diffusion/{shown}"
+    system = f"floorplan_diffusion/{shown.partition('.')[0]}"
+    assert tool.training_command(system, command) == f"python examples/floorplan_diffusion/{shown}"
 
 
 def test_corners_in_line_are_counted():
