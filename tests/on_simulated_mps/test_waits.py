@@ -8,6 +8,7 @@ import torch
 
 from examples.cifar_optimizers.optimizers import OPTIMIZERS
 from snippets.find_waits import WaitFinder
+from snippets.training_loop import endless_batches
 
 MPS = torch.device("mps")
 
@@ -49,7 +50,7 @@ def test_the_waits_that_are_found_are_those_of_the_device(case):
 
 def waits_of_a_step(program, words):
     task = program.prepare(program.read_command_line(words))
-    batches = task.batches(0, 0)
+    batches = endless_batches(task)
     task.learn(next(batches))
     batch = next(batches)
     return waits_of(lambda: task.learn(batch))
