@@ -1,5 +1,7 @@
 """Exported networks: the averaged weights, programs of any size, and a file that is wrong is found."""
 
+import contextlib
+import io
 import shutil
 import subprocess
 import sys
@@ -19,12 +21,25 @@ from tests.examples.program_runs import assert_refused
 
 WITHOUT_US = """
 import sys, torch
-program, expected = (sys.argv[1], torch.load(sys.argv[2]))
-found = torch.export.load(program).module()(*expected["inputs"])
-found = (found,) if isinstance(found, torch.Tensor) else found
-print(all(torch.equal(*both) for both in zip(found, expected["outputs"], strict=True)))
+for program, expected in torch.load(sys.argv[1]).items():
+    found = torch.export.load(program).module()(*expected["inputs"])
+    found = (found,) if isinstance(found, torch.Tensor) else found
+    print(all(torch.equal(*both) for both in zip(found, expected["outputs"], strict=True)))
 print({"examples", "snippets"} & {name.partition(".")[0] for name in sys.modules})
 """
+
+
+@pytest.fixture(scope="module")
+def exported(tiny_runs, tmp_path_factory):
+    """Return a folder with runs of both stages, exported with no option, and what that printed.
+
+    An export takes seconds, so the tests that only read its files share them.
+    """
+    folder = shutil.copytree(tiny_runs, tmp_path_factory.mktemp("exported") / "here")
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as printed:
+        patch.chdir(folder)
+        code = export.main([])
+    return SimpleNamespace(folder=folder, code=code, out=printed.getvalue(), err="")
 
 
 @pytest.fixture
@@ -54,14 +69,14 @@ def in_folder(stage, *names):
     return [str(stage.runs / "first" / "export" / name) for name in names]
 
 
-def test_with_no_option_the_newest_run_of_each_stage(call):
-    done = call()
+def test_with_no_option_the_newest_run_of_each_stage(exported, monkeypatch):
+    monkeypatch.chdir(exported.folder)
     of_nodes, of_edges = in_folder(NODES, "nodes.pt", "nodes.pt2"), in_folder(EDGES, "edges.pt", "edges.pt2")
-    assert written(done) == of_nodes + of_edges
-    assert done.out.startswith(
+    assert written(exported) == of_nodes + of_edges
+    assert exported.out.startswith(
         f"stage 1    {NODES.runs}/first/checkpoints/best.pt, step {best_of(NODES)['step']}\n"
     )
-    assert "any number of plans, corners and pairs\n" in done.out
+    assert "any number of plans, corners and pairs\n" in exported.out
     for stage in (NODES, EDGES):
         names = {path.name for path in (stage.runs / "first" / "export").iterdir()}
         assert names in ({"nodes.pt", "nodes.pt2"}, {"edges.pt", "edges.pt2"})  # nothing temporary is left
@@ -71,7 +86,6 @@ def test_one_stage_and_another_folder(call):
     assert written(call("--edges", "--out", "away")) == ["away/edges.pt", "away/edges.pt2"]
     last = NODES.runs / "first" / "checkpoints" / "last.pt"
     assert written(call("--nodes", last, "--out", "away")) == ["away/nodes.pt", "away/nodes.pt2"]
-    assert written(call("--nodes", NODES.runs / "first")) == in_folder(NODES, "nodes.pt", "nodes.pt2")
 
 
 def best_of(stage):
@@ -79,8 +93,8 @@ def best_of(stage):
     return load_checkpoint(stage.runs / "first" / "checkpoints" / "best.pt")
 
 
-def test_weights_are_plain_and_those_of_stage_1_the_averaged_ones(call):
-    call()
+def test_weights_are_plain_and_those_of_stage_1_the_averaged_ones(exported, monkeypatch):
+    monkeypatch.chdir(exported.folder)
     for stage, network, name in ((NODES, NodeNetwork, "nodes.pt"), (EDGES, EdgeNetwork, "edges.pt")):
         content, saved = torch.load(*in_folder(stage, name), weights_only=True), best_of(stage)
         assert content["weights"].keys() == network(**content["network"]).state_dict().keys()
@@ -94,8 +108,9 @@ def test_weights_are_plain_and_those_of_stage_1_the_averaged_ones(call):
 
 
 @pytest.mark.program
-def test_programs_compute_the_same_without_our_code(call, tmp_path, one_thread):
-    call()
+def test_programs_compute_the_same_without_our_code(exported, monkeypatch, tmp_path, one_thread):
+    monkeypatch.chdir(exported.folder)
+    expected = {}  # by program
     for form, numbers in zip(export.FORMS, [(1, 53), (7, 2)], strict=True):
         weights, program = in_folder(form.stage, f"{form.name}.pt", f"{form.name}.pt2")
         content = torch.load(weights, weights_only=True)
@@ -103,17 +118,17 @@ def test_programs_compute_the_same_without_our_code(call, tmp_path, one_thread):
         network.load_state_dict(content["weights"])
         inputs = form.inputs(*numbers)
         with torch.no_grad():
-            expected = {"inputs": inputs, "outputs": export.outputs(network, inputs)}
-        assert all(output.isfinite().all() for output in expected["outputs"])
-        torch.save(expected, tmp_path / "expected.pt")
-        done = subprocess.run(
-            [sys.executable, "-I", "-c", WITHOUT_US, program, tmp_path / "expected.pt"],
-            env=one_thread,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert (done.returncode, done.stdout) == (0, "True\nset()\n"), done.stderr
+            expected[program] = {"inputs": inputs, "outputs": export.outputs(network, inputs)}
+        assert all(output.isfinite().all() for output in expected[program]["outputs"])
+    torch.save(expected, tmp_path / "expected.pt")
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", WITHOUT_US, tmp_path / "expected.pt"],
+        env=one_thread,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "True\nTrue\nset()\n"), done.stderr
 
 
 @pytest.mark.parametrize("of", ["torch.load", "torch.export.load"])

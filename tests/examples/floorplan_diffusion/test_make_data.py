@@ -77,7 +77,9 @@ def test_wrong_options_are_one_line(call, words):
 
 
 @pytest.mark.program
-@pytest.mark.parametrize("name", ["make_data", "check_data", "convert"])
+@pytest.mark.parametrize(  # each start takes seconds
+    "name", ["make_data", *(pytest.param(name, marks=pytest.mark.long) for name in ("check_data", "convert"))]
+)
 def test_the_programs_start_from_any_folder(tmp_path, name):
     file = sys.modules[make_data.__name__].__file__.replace("make_data", name)
     done = subprocess.run(

@@ -269,7 +269,7 @@ def test_planar_graphs_have_as_many_rooms_as_cycles():
     """By Euler's formula; and rooms cover each part once, so they are as large as what is around it."""
     random = numpy.random.default_rng(1)
     rooms = 0
-    for _ in range(250):
+    for _ in range(120):
         corners = random.random((int(random.integers(4, 40)), 2)) * 20_000  # so none lies on another's wall
         edges = {
             (min(a, b), max(a, b))
@@ -285,14 +285,14 @@ def test_planar_graphs_have_as_many_rooms_as_cycles():
         assert len(faces) == len(found) + len(parts(kept))
         assert sum(faces) == pytest.approx(0, abs=1e-3)
         rooms += len(found)
-    assert rooms > 2000
+    assert rooms > 1000
 
 
 def test_any_graph_is_traced_once():
     """Walls that cross, corners at the same place, no corner at all, every wall there can be."""
     random = numpy.random.default_rng(2)
     crossing = 0
-    for _ in range(250):
+    for _ in range(120):
         count = int(random.integers(0, 31))
         step = int(random.choice([1, 8, 64]))
         corners = random.integers(0, 256, (count, 2)) // step * step
