@@ -1,9 +1,10 @@
 """What a data set of this example consists of."""
 
-import zlib
 from dataclasses import dataclass
 
 import torch
+
+from snippets.framework.tensor_checksum import tensors_crc32
 
 
 @dataclass
@@ -37,8 +38,5 @@ class ImageData:
 
         Generated float images are left out: their last bits depend on the machine, where a run may move.
         """
-        checksum = 0
-        for tensor in (self.train_labels, self.test_labels, self.train_images, self.test_images):
-            if not tensor.is_floating_point():
-                checksum = zlib.crc32(tensor.cpu().contiguous().numpy(), checksum)
-        return checksum
+        tensors = self.train_labels, self.test_labels, self.train_images, self.test_images
+        return tensors_crc32(tensor for tensor in tensors if not tensor.is_floating_point())

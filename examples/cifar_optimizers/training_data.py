@@ -6,7 +6,7 @@ from examples.cifar_optimizers.data_sources import load_data
 from examples.cifar_optimizers.image_data import ImageData
 from examples.cifar_optimizers.options import Options
 from examples.cifar_optimizers.training_labels import keep_fraction, redraw_labels
-from snippets.framework.errors import UsageError
+from snippets.framework.training_setup import check_batch_size
 
 
 def load_for_training(options: Options) -> ImageData:
@@ -21,9 +21,5 @@ def load_for_training(options: Options) -> ImageData:
         kept = keep_fraction(data.train_labels, options.data_fraction, generator)
         data.train_images, data.train_labels = data.train_images[kept], data.train_labels[kept]
     data.train_labels = redraw_labels(data.train_labels, options.label_noise, data.classes, generator)
-    count = len(data.train_labels)
-    needed = options.batch_size * options.accumulate
-    if needed > count:
-        times = f" × --accumulate {options.accumulate}" if options.accumulate > 1 else ""
-        raise UsageError(f"--batch-size {options.batch_size}{times}: there are only {count} training images")
+    check_batch_size(options, len(data.train_labels), "training images")
     return data

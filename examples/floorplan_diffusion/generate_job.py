@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from examples.floorplan_diffusion.generate_options import GenerateOptions, read_command_line, resolve
-from examples.floorplan_diffusion.trained import EDGES, NODES, Stage, Trained, load_trained, weights_crc32
+from examples.floorplan_diffusion.trained import EDGES, NODES, Stage, Trained, load_trained
 from snippets.atomic_write import replace_json
 from snippets.framework.errors import UsageError
 from snippets.framework.provenance import provenance
 from snippets.framework.resume import check_same_options, choose_run
 from snippets.framework.run_folder import new_folder
+from snippets.framework.tensor_checksum import tensors_crc32
 from snippets.framework.training_options import check_saved
 
 SYSTEM = "floorplan_diffusion/generate"
@@ -40,8 +41,8 @@ def load_job(values: dict[str, Any]) -> Job:
     config = {
         "system": SYSTEM,
         "options": asdict(options),
-        "nodes_crc32": weights_crc32(nodes.network),
-        "edges_crc32": weights_crc32(edges.network),
+        "nodes_crc32": tensors_crc32(nodes.network.state_dict().values()),
+        "edges_crc32": tensors_crc32(edges.network.state_dict().values()),
     }
     return Job(options, nodes, edges, config)
 

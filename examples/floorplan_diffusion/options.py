@@ -82,9 +82,7 @@ class NodeOptions(PlanOptions):
     alignment: float = 1.0  # weight of the loss for corners that stand in no line
     optimizer: str
     place_weight: float  # of the noise in x and y in the loss that trains; that in the other channels has 1
-    focus: (
-        float  # steps are drawn as steps · u**focus, u from 0 to 1: above 1, more of those with little noise
-    )
+    focus: float  # steps are drawn as steps · u**focus, u from 0 to 1; above 1: more with little noise
     weight_decay: float = 0.0
 
 

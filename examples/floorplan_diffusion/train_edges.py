@@ -26,13 +26,19 @@ from examples.floorplan_diffusion.edge_network import EdgeNetwork, all_pairs, wa
 from examples.floorplan_diffusion.metrics import accuracy, f1
 from examples.floorplan_diffusion.options import EdgeOptions, read_edge_options, resolve_edges
 from examples.floorplan_diffusion.plans import PlanSet
-from examples.floorplan_diffusion.training_data import check_size, describe_data, places
+from examples.floorplan_diffusion.training_data import describe_data, places
 from snippets.accumulation import in_parts, optimizer_step
 from snippets.checkpoints import TrainingState
 from snippets.data_order import epoch_order
 from snippets.framework.errors import exit_with_one_line
 from snippets.framework.training_run import Program
-from snippets.framework.training_setup import batch_source, compiled, open_device, plan_steps
+from snippets.framework.training_setup import (
+    batch_source,
+    check_batch_size,
+    compiled,
+    open_device,
+    plan_steps,
+)
 from snippets.memory import release_unused
 from snippets.seeds import seed_everything
 from snippets.training_loop import EpochResult, Task
@@ -53,7 +59,7 @@ class EdgePrediction(Task):
         device, self.precision, self.facts = open_device(options)
         self.options = options
         self.splits = splits = load_splits(options.data, options.plans, options.seed)
-        check_size(options, splits)
+        check_batch_size(options, len(splits.train), "plans to learn from")
         self.places = places(options, splits)
         self.samples_per_step, self.steps_per_epoch, self.total_steps = plan_steps(options, len(splits.train))
         seed_everything(options.seed)

@@ -30,12 +30,18 @@ from examples.floorplan_diffusion.diffusion import Schedule
 from examples.floorplan_diffusion.node_network import CHANNELS, NodeNetwork, node_tensor
 from examples.floorplan_diffusion.options import NodeOptions, read_node_options, resolve_nodes
 from examples.floorplan_diffusion.plans import PlanSet
-from examples.floorplan_diffusion.training_data import check_size, describe_data, places
+from examples.floorplan_diffusion.training_data import describe_data, places
 from snippets.accumulation import in_parts, optimizer_step
 from snippets.checkpoints import TrainingState
 from snippets.framework.errors import UsageError, exit_with_one_line
 from snippets.framework.training_run import Program
-from snippets.framework.training_setup import batch_source, compiled, open_device, plan_steps
+from snippets.framework.training_setup import (
+    batch_source,
+    check_batch_size,
+    compiled,
+    open_device,
+    plan_steps,
+)
 from snippets.memory import release_unused
 from snippets.seeds import seed_everything
 from snippets.training_loop import EpochResult, Task
@@ -54,7 +60,7 @@ class NodeDiffusion(Task):
         device, self.precision, self.facts = open_device(options)
         self.options = options
         self.splits = splits = load_splits(options.data, options.plans, options.seed)
-        check_size(options, splits)
+        check_batch_size(options, len(splits.train), "plans to learn from")
         self.places = places(options, splits)
         self.samples_per_step, self.steps_per_epoch, self.total_steps = plan_steps(options, len(splits.train))
         self.schedule = Schedule(device)
@@ -100,9 +106,8 @@ class NodeDiffusion(Task):
         line. Both are computed in float32, in which 1 - 1e-8 is 1.
         """
         drawn = torch.rand(len(nodes), device=nodes.device) ** self.options.focus
-        steps = (
-            (self.schedule.steps * drawn).long().clamp(max=self.schedule.steps - 1)
-        )  # 1 can be rounded up to
+        most = self.schedule.steps - 1  # a draw can be rounded up to 1
+        steps = (self.schedule.steps * drawn).long().clamp(max=most)
         noise = torch.randn_like(nodes)
         noisy = self.schedule.add_noise(nodes, noise, steps)
         with self.precision.autocast():

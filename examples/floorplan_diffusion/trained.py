@@ -1,12 +1,10 @@
 """The networks that the training programs left behind, for the programs that use them."""
 
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import nn
 
 from examples.floorplan_diffusion.edge_network import EdgeNetwork
@@ -20,8 +18,7 @@ from examples.floorplan_diffusion.options import (
 )
 from snippets.checkpoints import check_weights
 from snippets.framework.errors import UsageError
-from snippets.framework.resume import newest_first
-from snippets.framework.trained_run import folder_of, load_best
+from snippets.framework.trained_run import folder_of, load_best, newest_trained
 from snippets.framework.training_options import check_saved
 
 FOLDER = "examples/floorplan_diffusion"
@@ -86,13 +83,8 @@ class Trained:
 
 def newest_run(stage: Stage) -> Path:
     """Return the run folder that began last and has a checkpoint. Raises UsageError without one."""
-    for folder in newest_first(stage.runs):
-        if any((folder / "checkpoints").glob("*.pt")):
-            return folder
-    raise UsageError(
-        f"there is no trained run of stage {stage.number} in {stage.runs}; make one: "
-        f"python {FOLDER}/{stage.program}.py"
-    )
+    first = f"python {FOLDER}/{stage.program}.py"
+    return newest_trained(stage.runs, f"trained run of stage {stage.number}", first)
 
 
 def load_trained(stage: Stage, run: Path | None) -> Trained:
@@ -114,11 +106,3 @@ def load_trained(stage: Stage, run: Path | None) -> Trained:
     check_weights(network, weights)
     network.load_state_dict(weights)
     return Trained(network.eval(), options, content, checkpoint, note)
-
-
-def weights_crc32(network: nn.Module) -> int:
-    """Return a number that changes with any weight."""
-    total = 0
-    for weights in network.state_dict().values():
-        total = zlib.crc32(weights.cpu().contiguous().view(torch.uint8).numpy(), total)
-    return total

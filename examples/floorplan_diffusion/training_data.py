@@ -1,14 +1,13 @@
 """What both stages say about their plans, and what can be wrong with their number and size."""
 
-import zlib
 from typing import Any
 
-import torch
 from torch import nn
 
 from examples.floorplan_diffusion.options import PlanOptions
-from examples.floorplan_diffusion.plans import PlanSet, Splits
+from examples.floorplan_diffusion.plans import Splits
 from snippets.framework.errors import UsageError
+from snippets.framework.tensor_checksum import tensors_crc32
 
 
 def places(options: PlanOptions, splits: Splits) -> int:
@@ -19,16 +18,6 @@ def places(options: PlanOptions, splits: Splits) -> int:
     return options.corners or most
 
 
-def check_size(options: PlanOptions, splits: Splits) -> None:
-    """Raise UsageError unless there is a batch of plans to learn from."""
-    needed, count = options.batch_size * options.accumulate, len(splits.train)
-    if needed > count:
-        times = f" × --accumulate {options.accumulate}" if options.accumulate > 1 else ""
-        raise UsageError(
-            f"--batch-size {options.batch_size}{times}: there are only {count} plans to learn from"
-        )
-
-
 def describe_data(splits: Splits, most: int, model: nn.Module) -> dict[str, Any]:
     """Return what config.json says of plans and network."""
     return {
@@ -36,17 +25,12 @@ def describe_data(splits: Splits, most: int, model: nn.Module) -> dict[str, Any]
         "plans": {"train": len(splits.train), "val": len(splits.val), "test": len(splits.test)},
         "places": most,
         "mean_corners": round(splits.train.counts.float().mean().item(), 2),
-        "data_crc32": fingerprint(splits.train, splits.val),
+        "data_crc32": tensors_crc32(
+            tensor
+            for plans in (splits.train, splits.val)
+            for tensor in (plans.corners, plans.kinds, plans.counts, plans.walls)
+        ),
     }
-
-
-def fingerprint(*parts: PlanSet) -> int:
-    """Return a number that changes with any corner, kind or wall."""
-    total = 0
-    for plans in parts:
-        for tensor in (plans.corners, plans.kinds, plans.counts, plans.walls):
-            total = zlib.crc32(tensor.contiguous().view(torch.uint8).numpy(), total)
-    return total
 
 
 def data_lines(splits: Splits, config: dict[str, Any]) -> list[str]:

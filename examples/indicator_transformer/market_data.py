@@ -28,6 +28,8 @@ from examples.indicator_transformer.usefulness_table import (
     table_optimum,
 )
 from snippets.framework.errors import UsageError
+from snippets.framework.tensor_checksum import tensors_crc32
+from snippets.framework.training_setup import check_batch_size
 from snippets.framework.user_paths import expanded
 
 INDICATOR_SETS = {len(indicators): indicators for indicators in (SMALL, INDICATORS)}
@@ -56,11 +58,9 @@ class MarketData:
 
         Readings and generated bars are left out: their last bits depend on the machine, and a run may move.
         """
-        checksum = self.files_crc32
-        for samples in (self.training, self.validation):
-            for column in (samples.bar, samples.future_return.sign()):
-                checksum = zlib.crc32(column.contiguous().numpy(), checksum)
-        return checksum
+        parts = self.training, self.validation
+        columns = (column for part in parts for column in (part.bar, part.future_return.sign()))
+        return tensors_crc32(columns, self.files_crc32)
 
 
 def load_bars(options: Options) -> list[Bars]:
@@ -109,7 +109,8 @@ def load_for_training(options: Options) -> MarketData:
     )
     if market is not None:
         data.optimum = optimum_on(data.validation, chance)
-    check_batch(options, len(data.training), f"more bars{smaller(stride)}")
+    what = f"training samples; use more bars{smaller(stride)} or smaller batches"
+    check_batch_size(options, len(data.training), what)
     return data
 
 
@@ -131,7 +132,7 @@ def load_table(options: Options) -> MarketData:
         unit="rows",
     )
     data.optimum = table_optimum(chances, data.validation)
-    check_batch(options, len(data.training), "more --rows")
+    check_batch_size(options, len(data.training), "training samples; use more --rows or smaller batches")
     return data
 
 
@@ -161,13 +162,3 @@ def check_enough_to_learn(options: Options, bars: Bars, stride: int) -> None:
 def smaller(stride: int) -> str:
     """Return the advice to take a smaller stride, where there is one."""
     return ", a smaller --stride" if stride > 1 else ""
-
-
-def check_batch(options: Options, samples: int, more: str) -> None:
-    """Raise UsageError when a step needs more samples than there are to learn from."""
-    if options.batch_size * options.accumulate > samples:
-        times = f" × --accumulate {options.accumulate}" if options.accumulate > 1 else ""
-        raise UsageError(
-            f"--batch-size {options.batch_size}{times}: there are only {samples} training samples; use "
-            f"{more} or smaller batches"
-        )

@@ -6,7 +6,6 @@ Beside each stands FILE.stamp.json: of which data, and of which weights.
 """
 
 import json
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from examples.two_tower.pairs import Pairs
 from snippets.atomic_write import replace_file, replace_json
 from snippets.framework.errors import UsageError
 from snippets.framework.run_folder import read_json
+from snippets.framework.tensor_checksum import tensors_crc32
 
 QUERY = ("q_index", "query_idx")  # the guide's project writes either
 FOUND = ("near_miss_indices", "negative_indices")
@@ -32,12 +32,9 @@ def stamp_of(file: Path) -> Path:
 
 def weights_stamp(checkpoint: dict[str, Any], pairs: Pairs) -> dict[str, Any]:
     """Return what tells a checkpoint's weights from others: a checksum, their age, and their data."""
-    crc = 0
-    for _, weights in sorted(checkpoint["model"].items()):
-        crc = zlib.crc32(weights.contiguous().numpy(), crc)
     epoch = round(checkpoint["step"] / checkpoint["config"]["steps_per_epoch"], 2)
     return {
-        "weights_crc32": crc,
+        "weights_crc32": tensors_crc32(weights for _, weights in sorted(checkpoint["model"].items())),
         "step": checkpoint["step"],
         "epoch": epoch,
         "data_crc32": pairs.fingerprint(),

@@ -1,6 +1,5 @@
 """Where the extra negatives of an epoch come from: from the run itself, or from files of another run."""
 
-import zlib
 from pathlib import Path
 
 import torch
@@ -21,6 +20,7 @@ from examples.two_tower.options import Options
 from examples.two_tower.pairs import Pairs
 from snippets.checkpoints import load_checkpoint
 from snippets.framework.errors import UsageError
+from snippets.framework.tensor_checksum import tensors_crc32
 
 CANDIDATES = 8  # near misses per wanted one, of which each epoch draws
 
@@ -56,12 +56,12 @@ class NegativeSource:
         weights = weights_stamp(checkpoint, pairs)
         self.cache = read_cache(Path(options.p_cache), len(pairs), pairs.payloads.shape[1])
         self.note(check_stamp(Path(options.p_cache), weights, "build_cache.py"))
-        self.crc32 = zlib.crc32(self.cache.numpy())
+        self.crc32 = tensors_crc32([self.cache])
         if options.near_misses:
             file = Path(options.near_misses)
             self.near = read_near_misses(file, pairs, self.held_out)
             self.note(check_stamp(file, weights, "mine_near_misses.py"))
-            self.crc32 = zlib.crc32(self.near.numpy(), self.crc32)
+            self.crc32 = tensors_crc32([self.near], self.crc32)
 
     def note(self, text: str | None) -> None:
         """Keep a text for the user, if there is one."""

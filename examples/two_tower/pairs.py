@@ -1,7 +1,6 @@
 """Pairs to learn from: a context of a few vectors, the vector that belongs to it, and their article."""
 
 import math
-import zlib
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -9,6 +8,8 @@ import numpy
 import torch
 from torch.nn import functional as F
 from torch.utils.data import Dataset
+
+from snippets.framework.tensor_checksum import tensors_crc32
 
 
 class Passage(NamedTuple):
@@ -48,11 +49,9 @@ class Pairs:
 
     def fingerprint(self) -> int:
         """Return a CRC-32 of all content: a resumed run must find the same pairs."""
-        crc = 0
-        for column in (self.contexts, self.payloads, self.articles):
-            for part in column.split(4096):  # a mapped file is never in memory as a whole
-                crc = zlib.crc32(part.contiguous().numpy(), crc)
-        return crc
+        columns = self.contexts, self.payloads, self.articles
+        # in parts: a mapped file is never in memory as a whole
+        return tensors_crc32(part for column in columns for part in column.split(4096))
 
     def plain_queries(self) -> torch.Tensor:
         """Return the last vector of each context, (rows, width): what retrieval without training compares."""

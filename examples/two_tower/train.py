@@ -36,7 +36,13 @@ from snippets.checkpoints import TrainingState, load_weights
 from snippets.data_loading import EpochLoader
 from snippets.framework.errors import UsageError, exit_with_one_line
 from snippets.framework.training_run import Program
-from snippets.framework.training_setup import batch_source, compiled, open_device, plan_steps
+from snippets.framework.training_setup import (
+    batch_source,
+    check_batch_size,
+    compiled,
+    open_device,
+    plan_steps,
+)
 from snippets.seeds import seed_everything
 from snippets.training_loop import EpochResult, Task
 
@@ -178,11 +184,7 @@ def check_size(options: Options, learned: int, held_out: int) -> None:
             f"--val-split {options.val_split:g} leaves {learned} pairs to learn from and {held_out} held "
             "out, since articles stay whole; use another one"
         )
-    needed = options.batch_size * options.accumulate
-    if needed > learned:
-        times = f" × --accumulate {options.accumulate}" if options.accumulate > 1 else ""
-        given = f"--batch-size {options.batch_size}{times}"
-        raise UsageError(f"{given}: there are only {learned} pairs to learn from")
+    check_batch_size(options, learned, "pairs to learn from")
 
 
 PROGRAM = Program(

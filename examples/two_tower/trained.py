@@ -14,8 +14,7 @@ from examples.two_tower.train import PROGRAM, build_network
 from snippets.checkpoints import check_weights
 from snippets.framework.command_line import StrictParser
 from snippets.framework.errors import UsageError
-from snippets.framework.resume import newest_first
-from snippets.framework.trained_run import folder_of, load_best
+from snippets.framework.trained_run import folder_of, load_best, newest_trained
 from snippets.framework.training_options import check_saved
 from snippets.framework.user_paths import expanded
 
@@ -54,20 +53,12 @@ def add_run(parser: StrictParser) -> None:
     parser.add_argument("--device", default="auto", choices=devices, help="auto: CUDA, then MPS, then CPU")
 
 
-def newest_run() -> Path:
-    """Return the run folder that began last and has a checkpoint. Raises UsageError without one."""
-    for folder in newest_first(RUNS):
-        if any((folder / "checkpoints").glob("*.pt")):
-            return folder
-    raise UsageError(f"there is no trained run in {RUNS}; make one: {FIRST}")
-
-
 def load_trained(run: Path | None) -> Trained:
     """Return the network of a run folder or checkpoint, or of the newest run, on the CPU, with its data.
 
     Raises UsageError when there is none, or its data are gone or have changed.
     """
-    content, checkpoint, note = load_best(run or newest_run(), PROGRAM.system)
+    content, checkpoint, note = load_best(run or newest_trained(RUNS, "trained run", FIRST), PROGRAM.system)
     saved, kept = (content["config"].get(name) for name in ("options", "held_out_articles"))
     known = isinstance(saved, dict) and saved.keys() == {field.name for field in fields(Options)}
     if not known or not isinstance(kept, list) or not all(type(article) is int for article in kept):

@@ -5,6 +5,18 @@ from typing import Any
 
 from snippets.checkpoints import DamagedCheckpoint, load_checkpoint, load_newest
 from snippets.framework.errors import UsageError
+from snippets.framework.resume import newest_first
+
+
+def newest_trained(runs: Path, what: str, first: str) -> Path:
+    """Return the folder in `runs` that began last and has a checkpoint.
+
+    Raises UsageError without one: there is no `what` then, and the command `first` makes one.
+    """
+    for folder in newest_first(runs):
+        if any((folder / "checkpoints").glob("*.pt")):
+            return folder
+    raise UsageError(f"there is no {what} in {runs}; make one: {first}")
 
 
 def load_best(path: Path, system: str) -> tuple[dict[str, Any], Path, str | None]:

@@ -13,6 +13,7 @@ from snippets.compile_safely import Network, WarmUp, compile_or_eager
 from snippets.data_loading import EpochLoader
 from snippets.data_on_device import ResidentBatches
 from snippets.device import is_mps, pick_device
+from snippets.framework.errors import UsageError
 from snippets.framework.training_options import TrainingOptions
 from snippets.precision import Precision, pick_precision
 from snippets.watermarks import check_watermarks
@@ -50,6 +51,13 @@ def plan_steps(options: TrainingOptions, samples: int) -> Steps:
     steps_per_epoch = samples // samples_per_step
     total_steps = min(options.epochs * steps_per_epoch, options.max_steps or sys.maxsize)
     return Steps(samples_per_step, steps_per_epoch, total_steps)
+
+
+def check_batch_size(options: TrainingOptions, samples: int, what: str) -> None:
+    """Raise UsageError when a step takes more than the `samples` that there are, `what` in words."""
+    if options.batch_size * options.accumulate > samples:
+        times = f" × --accumulate {options.accumulate}" if options.accumulate > 1 else ""
+        raise UsageError(f"--batch-size {options.batch_size}{times}: there are only {samples} {what}")
 
 
 def batch_source(

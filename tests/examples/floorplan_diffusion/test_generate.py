@@ -22,9 +22,10 @@ from examples.floorplan_diffusion.generate_options import read_command_line, res
 from examples.floorplan_diffusion.plan_files import read_plans, write_splits
 from examples.floorplan_diffusion.rooms import straightened
 from examples.floorplan_diffusion.sampled_corners import load_batch, real_corners
-from examples.floorplan_diffusion.trained import EDGES, NODES, load_trained, weights_crc32
+from examples.floorplan_diffusion.trained import EDGES, NODES, load_trained
 from snippets.framework.errors import UsageError
 from snippets.framework.run_folder import read_json
+from snippets.framework.tensor_checksum import tensors_crc32
 from tests.examples.floorplan_diffusion.data_files import assert_equal
 from tests.examples.program_runs import assert_refused, contents
 
@@ -103,7 +104,9 @@ def test_figures_say_what_was_drawn_and_how(without_a_stop, tiny_runs):
         "threshold": 0.7,
         "seed": 0,
     }
-    assert found["nodes_crc32"] == weights_crc32(load_trained(NODES, Path(checkpoint[NODES])).network)
+    assert found["nodes_crc32"] == tensors_crc32(
+        load_trained(NODES, Path(checkpoint[NODES])).network.state_dict().values()
+    )
     begun_with = {name: value for name, value in config.items() if name != "provenance"}
     assert {name: found[name] for name in begun_with} == begun_with
     assert found["provenance"]["torch"] == torch.__version__
