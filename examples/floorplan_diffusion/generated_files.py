@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy
 
 from examples.floorplan_diffusion.drawing import Corners, gallery
+from examples.floorplan_diffusion.node_network import pixels_of
 from examples.floorplan_diffusion.picture import Picture
 from examples.floorplan_diffusion.plan_files import write_plans
-from examples.floorplan_diffusion.plans import CANVAS, Plan, PlanSet
+from examples.floorplan_diffusion.plans import Plan, PlanSet
 from examples.floorplan_diffusion.rooms import straightened
 from examples.floorplan_diffusion.sampled_corners import Batch, real_corners
 from snippets.atomic_write import replace_file
@@ -41,7 +42,7 @@ def write_plan_files(
 
 def corners_of_moment(nodes: numpy.ndarray, threshold: float) -> Corners:
     """Return the nodes (corners, 10) of a moment on the way from noise to a plan, to be drawn."""
-    return Corners((nodes[:, :2] + 1) * (CANVAS / 2), nodes[:, 2:-1] > 0, real_corners(nodes, threshold))
+    return Corners(pixels_of(nodes), nodes[:, 2:-1] > 0, real_corners(nodes, threshold))
 
 
 def write_svg(path: Path, picture: Picture) -> None:

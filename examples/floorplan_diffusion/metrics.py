@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import numpy
 import torch
 
+from examples.floorplan_diffusion import alignment
 from examples.floorplan_diffusion.plans import KINDS, OUTSIDE, Plan, PlanSet
 from examples.floorplan_diffusion.rooms import find_rooms, is_closed
 
@@ -21,9 +22,8 @@ def axis_distances(corners: numpy.ndarray) -> numpy.ndarray:
     """
     if len(corners) < 2:
         return numpy.zeros(0)
-    distances = numpy.abs(corners[:, None] - corners[None]).min(axis=2)
-    numpy.fill_diagonal(distances, numpy.inf)
-    return distances.min(axis=1)
+    places = torch.from_numpy(corners).unsqueeze(0)
+    return alignment.axis_distances(places, torch.ones(places.shape[:2], dtype=torch.bool))[0].numpy()
 
 
 def axis_distance(plans: Iterable[Plan]) -> float:

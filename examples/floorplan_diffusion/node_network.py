@@ -1,11 +1,15 @@
 """Stage 1: the network that predicts the noise in the corners of a plan."""
 
+from typing import TypeVar
+
+import numpy
 import torch
 from torch import nn
 
 from examples.floorplan_diffusion.layers import OF_PIXELS, OF_STEPS, Layers, head, sinusoids
 from examples.floorplan_diffusion.plans import CANVAS, KINDS
 
+Nodes = TypeVar("Nodes", torch.Tensor, numpy.ndarray)
 CHANNELS = 2 + len(KINDS) + 1  # x, y, kinds of rooms, and whether the corner is padding
 
 
@@ -24,10 +28,16 @@ class NodeNetwork(nn.Module):
 
     def forward(self, nodes: torch.Tensor, steps: torch.Tensor) -> torch.Tensor:
         """Return the noise (batch, corners, 10) in noisy corners of that shape at steps (batch,)."""
-        pixels = (nodes[..., :2] + 1) * (CANVAS / 2)
-        x = self.place(sinusoids(pixels, self.width // 2, OF_PIXELS).flatten(2)) + self.bits(nodes[..., 2:])
+        x = self.place(sinusoids(pixels_of(nodes), self.width // 2, OF_PIXELS).flatten(2)) + self.bits(
+            nodes[..., 2:]
+        )
         x = self.layers(x + self.time(sinusoids(steps, self.width, OF_STEPS)).unsqueeze(1))
         return torch.cat([self.noise_xy(x), self.noise_bits(x)], -1)
+
+
+def pixels_of(nodes: Nodes) -> Nodes:
+    """Return x and y (…, 2) in pixels of nodes (…, 10), which have them from -1 to 1."""
+    return (nodes[..., :2] + 1) * (CANVAS / 2)
 
 
 # --8<-- [end:node_network]

@@ -15,6 +15,7 @@ import torch
 from examples.floorplan_diffusion.plans import KINDS, MOST_CORNERS, PlanSet, Splits
 from snippets.atomic_write import replace_file
 from snippets.framework.errors import RunError, UsageError
+from snippets.framework.npz_files import read_npz
 
 SPLITS = ("train", "val", "test")
 SHAPES = {  # "" is any number but none
@@ -84,7 +85,9 @@ def holds_published_files(folder: Path) -> bool:
 
 def read_plans(path: Path) -> PlanSet:
     """Return the plans in a file. Raises UsageError that says what is wrong with it."""
-    arrays = unpacked(path)
+    if not path.exists():
+        raise UsageError(f"{path.parent} has no {path.name}; to make a whole folder: {MAKE}")
+    arrays = {name: numpy.ascontiguousarray(array) for name, array in read_npz(path, SHAPES).items()}
     check_shapes(path, arrays)
     corners, kinds, counts, walls, wall_counts = arrays.values()
     most = corners.shape[1]
@@ -104,25 +107,6 @@ def read_plans(path: Path) -> PlanSet:
         torch.from_numpy(counts),
         wall_matrices(path, walls, wall_counts, counts, most),
     )
-
-
-def unpacked(path: Path) -> dict[str, numpy.ndarray]:
-    """Return the arrays of a .npz file, in the order of SHAPES. Raises UsageError."""
-    try:
-        with numpy.load(path, allow_pickle=False) as file:
-            missing = [name for name in SHAPES if name not in file]
-            if missing:
-                raise UsageError(f"{path} has no array {missing[0]}; it has {', '.join(file) or 'none'}")
-            return {name: numpy.ascontiguousarray(file[name]) for name in SHAPES}
-    except UsageError:
-        raise
-    except FileNotFoundError:
-        raise UsageError(f"{path.parent} has no {path.name}; to make a whole folder: {MAKE}") from None
-    except Exception as error:  # zipfile, zlib and NumPy meet damage in many ways
-        if isinstance(error, OSError) and error.errno is not None:
-            raise UsageError(f"cannot read {path}: {error.strerror}") from None
-        what = str(error).partition("\n")[0] or type(error).__name__
-        raise UsageError(f"{path} is no whole .npz file with plain numbers: {what}") from None
 
 
 def check_shapes(path: Path, arrays: dict[str, numpy.ndarray]) -> None:

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from examples.floorplan_diffusion.diffusion import Schedule, sample
-from examples.floorplan_diffusion.node_network import CHANNELS
+from examples.floorplan_diffusion.node_network import CHANNELS, pixels_of
 from examples.floorplan_diffusion.plans import CANVAS, Plan
 from snippets.atomic_write import replace_file
 from snippets.stop_signals import StopSignals
@@ -93,7 +93,7 @@ def corners_of(nodes: numpy.ndarray, threshold: float = 0.5) -> Plan:
     Corners at the same place become one, which touches the rooms of both.
     """
     nodes = nodes[real_corners(nodes, threshold)]
-    pixels = ((nodes[:, :2] + 1) * (CANVAS / 2)).round().clip(0, CANVAS - 1)
+    pixels = pixels_of(nodes).round().clip(0, CANVAS - 1)
     places, inverse = numpy.unique(pixels, axis=0, return_inverse=True)
     kinds = numpy.zeros((len(places), CHANNELS - 3), dtype=bool)
     numpy.logical_or.at(kinds, inverse.reshape(-1), nodes[:, 2:-1] > 0)

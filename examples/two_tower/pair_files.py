@@ -11,6 +11,7 @@ import torch
 
 from examples.two_tower.pairs import Pairs
 from snippets.framework.errors import UsageError
+from snippets.framework.npz_files import read_npz
 
 NAMES = ("context_sequences", "target_vectors", "truth_keys")
 UNPACK = "python -m zipfile -e"
@@ -18,7 +19,7 @@ UNPACK = "python -m zipfile -e"
 
 def read_pairs(path: Path) -> Pairs:
     """Return the pairs in a file or folder. Raises UsageError that says what is wrong with it."""
-    arrays = mapped(path) if path.is_dir() else unpacked(path)
+    arrays = mapped(path) if path.is_dir() else read_npz(path, NAMES)
     contexts, payloads, keys = (arrays[name] for name in NAMES)
     check_shapes(path, contexts, payloads, keys)
     for name in NAMES[:2]:
@@ -32,22 +33,6 @@ def read_pairs(path: Path) -> Pairs:
         torch.from_numpy(keys[:, 0].astype(numpy.int64)),
         mapped=path.is_dir(),
     )
-
-
-def unpacked(path: Path) -> dict[str, numpy.ndarray]:
-    """Return the arrays of a .npz file. Raises UsageError."""
-    try:
-        with numpy.load(path, allow_pickle=False) as file:
-            missing = [name for name in NAMES if name not in file]
-            if missing:
-                raise UsageError(f"{path} has no array {missing[0]}; it has {', '.join(file) or 'none'}")
-            return {name: file[name] for name in NAMES}
-    except UsageError:
-        raise
-    except Exception as error:  # zipfile, zlib and NumPy meet damage in many ways
-        if isinstance(error, OSError) and error.errno is not None:
-            raise UsageError(f"cannot read {path}: {error.strerror}") from None
-        raise UsageError(f"{path} is no whole .npz file with plain numbers: {one_line(error)}") from None
 
 
 def mapped(folder: Path) -> dict[str, numpy.ndarray]:

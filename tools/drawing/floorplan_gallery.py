@@ -19,9 +19,10 @@ import numpy
 
 from examples.floorplan_diffusion.drawing import ENGLISH, Corners, Words, gallery
 from examples.floorplan_diffusion.generated_plans import generate_plans
+from examples.floorplan_diffusion.node_network import pixels_of
 from examples.floorplan_diffusion.picture import Picture
 from examples.floorplan_diffusion.plan_files import read_plans
-from examples.floorplan_diffusion.plans import CANVAS, Plan
+from examples.floorplan_diffusion.plans import Plan
 from examples.floorplan_diffusion.rooms import straightened
 from examples.floorplan_diffusion.sampled_corners import real_corners
 from tools.drawing.page_pictures import ROOT, SHOWN, write_pictures
@@ -72,7 +73,7 @@ def samples(folder: Path) -> dict[str, Any]:
     moments = [
         {
             "to_go": step,
-            "places": ((nodes[:, :2] + 1) * (CANVAS / 2)).round(1).tolist(),
+            "places": pixels_of(nodes).round(1).tolist(),
             "kinds": [bits(row) for row in nodes[:, 2:-1] > 0],
             "real": bits(real_corners(nodes, options["threshold"])),
         }

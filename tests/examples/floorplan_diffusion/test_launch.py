@@ -132,6 +132,13 @@ def test_the_menu_starts_a_stage_in_this_terminal_and_keeps_its_exit_code(progra
     )
 
 
+def asleep(process):
+    """Wait until a process waits for input: Python notices a Ctrl-C between prompt and reading only later."""
+    state = ["ps", "-o", "state=", "-p", str(process.pid)]
+    while not subprocess.run(state, capture_output=True, text=True, check=True).stdout.startswith("S"):
+        time.sleep(0.01)
+
+
 @pytest.mark.parametrize(
     ("typed", "code", "last"), [("\x03", 130, "interrupted\n"), ("q\n", 0, "q\n"), ("\x04", 0, "\n")]
 )
@@ -139,6 +146,7 @@ def test_ways_to_leave_the_menu(programs, typed, code, last):
     """Ctrl-C, quit, Ctrl-D."""
     terminal = Terminal(*programs())
     terminal.read_until("Choice: ")
+    asleep(terminal.process)
     terminal.type(typed)
     found, shown = terminal.end()
     assert (found, "started" in shown) == (code, False)
