@@ -13,6 +13,7 @@ import cost_tables
 import coverage_table
 import cuda_only_packages
 import environment_variables
+import error_messages
 import floorplan_quality_tables
 import floorplan_tables
 import glossary_table
@@ -44,6 +45,7 @@ MODULES = (
     coverage_table,
     cuda_only_packages,
     environment_variables,
+    error_messages,
     floorplan_quality_tables,
     floorplan_tables,
     glossary_table,

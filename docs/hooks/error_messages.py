@@ -1,0 +1,91 @@
+"""The page of error messages, from docs/data/error_messages/: one heading per message, then cause and cure.
+
+Each file is a topic of the page: its title, and its messages. A message has
+
+    id        the anchor, unique over all topics
+    text      the message as it is printed, in one line; numbers and names are those of a real example
+    variants  other wordings of the same message, if there are any
+    cause     en and zh; one or two sentences
+    cure      en and zh; one line of Markdown, with links relative to reference/
+    code      a tested section that cures it, such as snippets/NAME.py:SECTION, if there is one
+    releases  of PyTorch that have the text, in words; null where nobody looked
+    sources   of text, cause and cure: [issue, 5, owner/name], [pull, 5, owner/name] or [text, address]
+    read      the day on which the sources were read
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import yaml
+from origins import DATA
+from wrong_results import JOINTS, link
+
+from tools.checks.page_code import MADE_FROM_DATA
+
+FOLDER = DATA / "error_messages"
+# Topics in the order in which readers meet them; the others follow by name.
+ORDER = ("installing", "availability", "operators", "dtypes", "memory", "sizes", "devices", "metal")
+WORDS = {
+    "en": {"variants": "Also printed as:", "cure": "**Cure.** {}", "sources": "Sources: {}", "stop": "{}. "},
+    "zh": {"variants": "也会打印为：", "cure": "**解决办法：**{}", "sources": "来源：{}", "stop": "{}。"},
+}
+
+
+@cache
+def topics() -> dict[str, dict[str, Any]]:
+    """Return the topics in the order of the page, by the name of their anchor."""
+    known = {path.stem: path for path in sorted(FOLDER.glob("*.yaml"))}
+    stems = [*(stem for stem in ORDER if stem in known), *(stem for stem in known if stem not in ORDER)]
+    return {
+        stem.replace("_", "-"): yaml.safe_load(known[stem].read_text(encoding="utf-8")) for stem in stems
+    }
+
+
+def code_span(text: str) -> str:
+    """Return text as inline code, whatever backticks it has."""
+    mark = "`"
+    while mark in text:
+        mark += "`"
+    return f"{mark} {text} {mark}" if "`" in text else f"{mark}{text}{mark}"
+
+
+def source_link(source: Sequence[Any]) -> str:
+    """Return a link to a thread, to a file in a repository, or to another page by the name of its host."""
+    if source[0] != "text":
+        return link(source)
+    parts = source[1].removeprefix("https://").partition("#")[0].rstrip("/").split("/")
+    return f"[{f'{parts[2]}: {parts[-1]}' if '/blob/' in source[1] else parts[0]}]({source[1]})"
+
+
+def entry(message: Mapping[str, Any], language: str) -> str:
+    """Return one message: heading, cause, cure, code, and in small type the releases and sources."""
+    words = WORDS[language]
+    blocks = [f"### {code_span(message['text'])} {{ #{message['id']} }}"]
+    if variants := message.get("variants"):
+        blocks.append("\n".join([words["variants"], "", *(f"- {code_span(text)}" for text in variants)]))
+    blocks += [message["cause"][language], words["cure"].format(message["cure"][language])]
+    if code := message.get("code"):
+        blocks.append(f'<div class="{MADE_FROM_DATA}" markdown>\n\n```python\n--8<-- "{code}"\n```\n\n</div>')
+    releases = message.get("releases")
+    found = releases[language] if isinstance(releases, Mapping) else releases
+    small = words["stop"].format(found) if found else ""
+    small += words["sources"].format(JOINTS[language][1].join(map(source_link, message["sources"])))
+    return "\n\n".join([*blocks, f"<small data-search-exclude>{small}</small>"])
+
+
+def render(language: str) -> str:
+    """Return all topics with their messages as Markdown in `language` ("en" or "zh")."""
+    parts = []
+    for name, topic in topics().items():
+        parts.append(f"## {topic['title'][language]} {{ #{name} }}")
+        parts += [entry(message, language) for message in topic["messages"]]
+    return "\n\n".join(parts) + "\n"
+
+
+def contents(language: str) -> str:
+    """Return the list of topics."""
+    return "".join(f"- [{topic['title'][language]}](#{name})\n" for name, topic in topics().items())
+
+
+TABLES: dict[str, Callable[[str], str]] = {"error-topics": contents, "error-messages": render}
