@@ -37,9 +37,7 @@ def topics() -> dict[str, dict[str, Any]]:
     """Return the topics in the order of the page, by the name of their anchor."""
     known = {path.stem: path for path in sorted(FOLDER.glob("*.yaml"))}
     stems = [*(stem for stem in ORDER if stem in known), *(stem for stem in known if stem not in ORDER)]
-    return {
-        stem.replace("_", "-"): yaml.safe_load(known[stem].read_text(encoding="utf-8")) for stem in stems
-    }
+    return {stem.replace("_", "-"): yaml.safe_load(known[stem].read_text(encoding="utf-8")) for stem in stems}
 
 
 def code_span(text: str) -> str:

@@ -17,9 +17,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
+import yaml
 from bs4 import BeautifulSoup
 
 from tools.checks.markdown_fences import Fence, find_fences, is_include_marker
@@ -28,6 +30,7 @@ from tools.repository_passages import passages_for, repository_address, with_add
 
 LANGUAGES = ("en", "zh")
 RECORDED = "docs/data/recorded/"
+ERROR_MESSAGES = "docs/data/error_messages"
 TREE = "tree"  # the one kind of fence with typed-in text
 MADE_FROM_DATA = "from-data"  # class of elements whose code blocks a build hook renders from docs/data/
 
@@ -170,7 +173,19 @@ def check_pages(root: Path, sections: dict[str, Section]) -> tuple[dict[str, set
         for include in used:
             users.setdefault(include, set()).add(name)
         defects += wrong
+    for name, include in code_in_data(root):
+        users.setdefault(include, set()).add(name)
+        if wrong := check_include(include, "python", root, sections):
+            defects.append(f"{name}: {wrong}")
     return users, defects
+
+
+def code_in_data(root: Path) -> Iterator[tuple[str, str]]:
+    """Yield (file, include) for the sections that a build hook shows with error messages."""
+    for path in sorted((root / ERROR_MESSAGES).glob("*.yaml")):
+        for message in yaml.safe_load(path.read_text(encoding="utf-8"))["messages"]:
+            if "code" in message:
+                yield path.relative_to(root).as_posix(), message["code"]
 
 
 def unused(root: Path, sections: dict[str, Section], users: dict[str, set[str]]) -> list[str]:

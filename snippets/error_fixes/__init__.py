@@ -1,0 +1,1 @@
+"""Short cures for error messages; the page of error messages shows them."""
