@@ -79,6 +79,14 @@ class System:
 
 LARGE_IMAGES = {"data": "synthetic", "image_size": 32, "width": 64, "batch_size": 128}
 FEW_PLANS = {"plans": 28, "width": 16, "layers": 1, "batch_size": 4, "epochs": 3}
+FEW_SEQUENCES = {
+    "dataset.sequences": 48,
+    "dataset.max_length": 24,
+    "model.config.d_model": 8,
+    "model.config.d_state": 2,
+    "batch_size": 6,
+    "epochs": 3,
+}
 GUIDE_NODES = {"size": "origin", "batch_size": 256, "optimizer": "adamw", "lr": 1e-4}
 GUIDE_EDGES = {"size": "origin", "batch_size": 8, "lr": 1e-4, "plans": 400}
 SYSTEMS = (
@@ -152,6 +160,18 @@ SYSTEMS = (
             Case("small", {}, epochs=2, program="train_edges"),
             Case("small", {}, epochs=8, gpu=True, program="train_edges"),
             Case("origin", GUIDE_EDGES, epochs=100, gpu=True, program="train_edges"),
+        ),
+    ),
+    System(
+        "genomic_caduceus",
+        programs=(
+            Program("pretrain", tiny=FEW_SEQUENCES, speaks_hydra=True),
+            Program("train", tiny=FEW_SEQUENCES, speaks_hydra=True),
+        ),
+        pages=("examples/genomic-caduceus/index.md", "examples/genomic-caduceus/training.md"),
+        cases=(
+            Case("small", {}, epochs=3, program="pretrain"),
+            Case("small", {}, epochs=3, program="train"),
         ),
     ),
 )

@@ -100,23 +100,28 @@ class Training:
     # --8<-- [start:training_loop]
     def train(self, stop: StopSignals, bar: tqdm) -> None:
         """Train until the last step, or until a signal asks to stop; save what was reached."""
-        state, task = self.state, self.task
-        batches = None
-        while state.step < task.total_steps:
-            batches = batches or self.open_epoch()
-            self.rate = state.optimizers[0].param_groups[0]["lr"]  # of this step: learning sets the next
-            self.unread.append(task.learn(next(batches)))
-            bar.update()
-            epoch_done = state.step % task.steps_per_epoch == 0 or state.step == task.total_steps
-            last = state.step == task.total_steps or stop.received is not None
-            if epoch_done or last or self.time_to_look():
-                self.look(epoch_done)
-                if last or self.save_is_due():
-                    self.save()
-            if last:
-                return
-            if epoch_done:
-                batches = None
+        ended = self.state.step >= self.task.total_steps
+        while not ended:
+            for batch in self.open_epoch():
+                self.rate = self.state.optimizers[0].param_groups[0][
+                    "lr"
+                ]  # of this step: learning sets the next
+                ended = self.after_step(self.task.learn(batch), stop, bar)
+                if ended:
+                    break
+
+    def after_step(self, measures: torch.Tensor, stop: StopSignals, bar: tqdm) -> bool:
+        """Note the measures (k,) of a step; look and save if it is time. Return whether the run ends."""
+        self.unread.append(measures)
+        bar.update()
+        step, total = self.state.step, self.task.total_steps
+        epoch_done = step % self.task.steps_per_epoch == 0 or step == total
+        last = step == total or stop.received is not None
+        if epoch_done or last or self.time_to_look():
+            self.look(epoch_done)
+            if last or self.save_is_due():
+                self.save()
+        return last
 
     def open_epoch(self) -> Iterator[Any]:
         """Return the batches that the present epoch still has, once its own work is done."""

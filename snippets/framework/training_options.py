@@ -10,6 +10,7 @@ from snippets.device import pick_device
 from snippets.framework.command_line import number, whole_number
 from snippets.framework.errors import UsageError
 from snippets.framework.resume import check_same_options
+from snippets.framework.spelling import FLAGS, Spelling
 from snippets.framework.user_paths import expanded
 from snippets.precision import NAMES as PRECISIONS
 from snippets.precision import pick_precision
@@ -96,6 +97,7 @@ def check_saved(
     read_command_line: Callable[[list[str]], dict[str, Any]],
     known: type,
     source: Path,
+    spelling: Spelling = FLAGS,
 ) -> None:
     """Raise UsageError unless the options in `config` could have been typed: somebody may have edited it.
 
@@ -105,15 +107,10 @@ def check_saved(
     unknown = saved.keys() - defaults
     if unknown:
         raise UsageError(f"{source} was made by another version of this program: it has --{min(unknown)}")
-    words = []
-    for name, value in saved.items():
-        flag = f"--{name.replace('_', '-')}"
-        if value is True:
-            words.append(flag)
-        elif value is not False and name not in known.DERIVED and (value, defaults[name]) != (None, None):
-            words.append(f"{flag}={value}")
     try:
-        typed = read_command_line(words)
+        typed = read_command_line(
+            spelling.words({name: value for name, value in saved.items() if name not in known.DERIVED})
+        )
     except UsageError as error:
         raise UsageError(f"{source} was changed: {error}") from None
     for name, value in saved.items():  # a text that looks like a number is not the number

@@ -12,11 +12,12 @@ from tqdm import tqdm
 
 from snippets.checkpoints import TrainingState, alike, load_checkpoint, load_newest
 from snippets.framework.device_failures import explained_failures
-from snippets.framework.errors import UsageError
+from snippets.framework.errors import RunError, UsageError
 from snippets.framework.provenance import provenance
 from snippets.framework.resume import RunChoice, check_same_options, choose_run
 from snippets.framework.run_folder import RunFolder, new_folder
 from snippets.framework.run_report import Report
+from snippets.framework.spelling import FLAGS, Spelling
 from snippets.framework.training_options import (
     TrainingOptions,
     check_saved,
@@ -40,6 +41,8 @@ class Program:
     build: Callable[[TrainingOptions], Task]  # nothing is written yet
     report: Report
     size_options: tuple[str, ...]  # what to lower when memory runs out
+    training: type[Training] = Training  # the loop
+    spelling: Spelling = FLAGS
 
     def prepare(self, typed: dict[str, Any]) -> Task:
         """Return a task with the typed options, ready to learn; nothing is written. Raises UsageError."""
@@ -47,7 +50,11 @@ class Program:
 
     def main(self, argv: Sequence[str] | None = None) -> int:
         """Train as the command line says and return the exit code. Raises UsageError and RunError."""
-        return run_program(self, argv)
+        try:
+            return run_program(self, argv)
+        except (UsageError, RunError) as error:
+            error.args = (self.spelling.message(str(error)),)
+            raise
 
 
 def choose(program: Program, typed: dict[str, Any]) -> tuple[RunChoice, TrainingOptions]:
@@ -61,7 +68,7 @@ def choose(program: Program, typed: dict[str, Any]) -> tuple[RunChoice, Training
     if choice.config is None:
         return choice, fresh
     source = choice.folder / "config.json"
-    check_saved(choice.config, program.read_command_line, type(fresh), source)
+    check_saved(choice.config, program.read_command_line, type(fresh), source, program.spelling)
     return choice, options_to_continue(choice.config, typed, program.resolve, choice.folder)
 
 
@@ -141,9 +148,9 @@ def restore(state: TrainingState, checkpoint: dict[str, Any]) -> None:
         ) from error
 
 
-def run_to_end(report: Report, training: Training, stop: StopSignals) -> int:
+def run_to_end(program: Program, training: Training, stop: StopSignals) -> int:
     """Train, then conclude or say how to go on. Return the exit code."""
-    task, run, state = training.task, training.run, training.state
+    task, run, state, report = training.task, training.run, training.state, program.report
     for line in report.describe(task, training.config):
         run.say(line)
     run.say(f"run        {run.path}")
@@ -158,7 +165,7 @@ def run_to_end(report: Report, training: Training, stop: StopSignals) -> int:
     if state.step < task.total_steps:
         run.beat("interrupted")
         done = f"{state.step:,} of {task.total_steps:,}"
-        again = shlex.join(["python", sys.argv[0], "--resume", str(run.path)])
+        again = shlex.join(["python", sys.argv[0], *program.spelling.resume(str(run.path))])
         run.say(f"stopped by {stop.received.name} after step {done}; to go on: {again}")
         return 128 + stop.received
     last_lines = report.conclude(task, run)
@@ -193,8 +200,8 @@ def run_program(program: Program, argv: Sequence[str] | None) -> int:
                     return 0
                 task = go_on(program, choice, options, run)
                 config = configuration(program, options, task)
-            training = Training(task, run, config, advice=f"try a lower --lr (it was {options.lr:g})")
-            return run_to_end(program.report, training, stop)
+            advice = f"try a lower --lr (it was {options.lr:g})"
+            return run_to_end(program, program.training(task, run, config, advice), stop)
 
 
 def what_to_lower(program: Program, options: TrainingOptions) -> str:

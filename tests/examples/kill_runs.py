@@ -81,8 +81,7 @@ def train_in_child(train, options, arranged):
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if arranged is not None:
         arrange_death(arranged)
-    words = [*options, "--out", str(RUN), "--resume", "auto"]
-    os._exit(exit_with_one_line(train.PROGRAM.main, words))
+    os._exit(exit_with_one_line(train.PROGRAM.main, options))
 
 
 def wait_and_kill(child, patience):

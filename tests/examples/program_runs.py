@@ -20,6 +20,7 @@ from snippets import training_loop
 from snippets.checkpoints import load_checkpoint
 from snippets.framework.errors import exit_with_one_line
 from snippets.framework.run_folder import read_metrics
+from snippets.training_loop import Training
 
 
 @dataclass
@@ -127,7 +128,7 @@ def run_train(system, program, tmp_path, monkeypatch, capsys, one_thread):
         capsys.readouterr()
         code = exit_with_one_line(system.PROGRAM.main, words)
         printed = capsys.readouterr()
-        named = dict(itertools.pairwise(words)) | settings
+        named = dict(word.partition("=")[::2] for word in words) | dict(itertools.pairwise(words)) | settings
         folder = named.get("out") or named.get("--out") or named.get("resume") or named.get("--resume")
         if folder in (None, "auto"):
             folders = sorted(Path("runs", system.PROGRAM.system).glob("*"))
@@ -169,19 +170,17 @@ def outcome_of():
 
 
 @pytest.fixture
-def signal_at(system, monkeypatch):
+def signal_at(monkeypatch):
     """Return a function that sends this process a signal during the given step of the next run."""
-    task_class = system.PROGRAM.build
-    original = task_class.learn
+    original = Training.after_step
 
     def arrange(at, number=signal.SIGINT):
-        def learn(task, batch):
-            measures = original(task, batch)
-            if task.state.step == at:
+        def after_step(training, *given):
+            if training.state.step == at:
                 signal.raise_signal(number)
-            return measures
+            return original(training, *given)
 
-        monkeypatch.setattr(task_class, "learn", learn)
+        monkeypatch.setattr(Training, "after_step", after_step)
 
     return arrange
 
@@ -206,14 +205,14 @@ def outcomes_so_far():
 
 
 @pytest.fixture
-def undisturbed(system, outcomes_so_far, tmp_path_factory, one_thread):
+def undisturbed(system, program, outcomes_so_far, tmp_path_factory, one_thread):
     """Return a function that gives the outcome of a run with certain options that nothing disturbed."""
 
     def run(options):
         key = (system.PROGRAM.system, *map(str, options))
         if key not in outcomes_so_far:
             folder = tmp_path_factory.mktemp("undisturbed") / "run"
-            assert system.PROGRAM.main([*key[1:], "--out", str(folder)]) == 0
+            assert system.PROGRAM.main([*key[1:], *program.words({"out": folder})]) == 0
             outcomes_so_far[key] = Outcome(0, "", "", folder)
         return outcomes_so_far[key]
 

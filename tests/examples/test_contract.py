@@ -16,6 +16,7 @@ import torch
 
 from examples.systems import modules
 from snippets.framework.startup import accept_any_output
+from snippets.training_loop import Training
 from tests.examples.program_runs import assert_refused, contents
 
 RUN_FOLDER = {"config.json", "metrics.jsonl", "heartbeat.json", "curves.png", "summary.json", "train.log"}
@@ -52,12 +53,13 @@ def test_the_run_folder_is_complete(run_train, tiny, system, monkeypatch):
     assert named <= run.metrics[-1].keys()  # curves are of what the run writes
 
 
-def test_a_finished_run_is_left_alone(run_train, tiny, without_curves):
+def test_a_finished_run_is_left_alone(run_train, system, tiny, without_curves):
     run = run_train(*tiny(), out="run")
     before, summary = contents(run.folder), run.json("summary.json")
     again = run_train(*tiny(), out="run", resume="auto")
     assert (again.code, again.out) == (0, f"run is finished; see {Path('run', 'summary.json')}\n")
-    assert_refused(run_train(*tiny(seed=1), out="run"), "--out run already holds a run; continue it with")
+    refusal = system.PROGRAM.spelling.message("--out run already holds a run; continue it with")
+    assert_refused(run_train(*tiny(seed=1), out="run"), refusal)
     assert contents(run.folder) == before
     # But one that was killed between its last step and its summary has something left to do.
     (run.folder / "summary.json").unlink()
@@ -143,7 +145,8 @@ def test_kills_cost_nothing_but_time(
 ):
     """After each SIGKILL there is a whole checkpoint, and runs still end bit-equal."""
     script = Path(__file__).with_name("kill_runs.py")
-    command = [sys.executable, str(script), program_name, str(kills), str(ends), *tiny()]
+    words = tiny(out="run", resume="auto")
+    command = [sys.executable, str(script), program_name, str(kills), str(ends), *words]
     done = subprocess.run(command, cwd=tmp_path, env=one_thread, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     killed, while_writing, ended = map(int, done.stdout.split())
@@ -176,21 +179,24 @@ def test_auto_continues_the_newest_run_with_equal_options(run_train, signal_at, 
     assert "no unfinished run with these options: starting anew" in anew.out
 
 
-def test_which_options_a_resumed_run_takes(run_train, stop, signal_at):
+def test_which_options_a_resumed_run_takes(run_train, stop, signal_at, system, program):
     """What would make it another run is refused; what it has anyway, and where it computes, may be said."""
-    stopped = stop(2)
-    for words, message in (
-        (["--precision", "bf16"], "--precision is bf16 here but fp32 in the run in run; leave it out"),
-        (["--quick"], "--quick is for new runs, and the one in run is longer; leave it out"),
-        (["--seed", "9"], "--seed is 9 here but 0 in the run in run; leave it out"),
-        (["--lr", "0.5"], "--lr is 0.5 here but "),
+    stopped, spelt = stop(2), system.PROGRAM.spelling.message
+    for other, message in (
+        ({"precision": "bf16"}, "--precision is bf16 here but fp32 in the run in run; leave it out"),
+        ({"quick": True}, "--quick is for new runs, and the one in run is longer; leave it out"),
+        ({"seed": 9}, "--seed is 9 here but 0 in the run in run; leave it out"),
+        ({"lr": 0.5}, "--lr is 0.5 here but "),
     ):
-        assert_refused(run_train("--resume", "run", *words), message)
+        assert_refused(run_train(resume="run", **other), spelt(message))
         assert stopped.last["step"] == 2
-    again = (["--precision", "fp32"], ["--precision", "auto"], ["--no-compile"], ["--device", "auto"])
-    for step, words in enumerate(again, 3):
+    not_compiled = "compile=false" if program.speaks_hydra else "--no-compile"
+    again = [
+        program.words(same) for same in ({"precision": "fp32"}, {"precision": "auto"}, {"device": "auto"})
+    ]
+    for step, words in enumerate([*again, [not_compiled]], 3):
         signal_at(step)
-        assert run_train("--resume", "run", *words).code == 130
+        assert run_train(*words, resume="run").code == 130
         assert stopped.last["step"] == step
 
 
@@ -198,30 +204,33 @@ def test_which_options_a_resumed_run_takes(run_train, stop, signal_at):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("wrong", "message"),
     [
-        (["--max-step", "3"], "unknown option '--max-step'; options: --help --device"),
-        (["extra"], "unknown option 'extra'"),
-        (["--device", "tpu"], "--device: invalid choice: 'tpu'"),
-        (["--epochs", "0"], "--epochs: must be a whole number from 1"),
-        (["--lr", "-1"], "--lr: must be a number above 0"),
-        (["--data", "no/such/folder"], "--data no/such/folder"),
-        (["--out", "taken"], "--out taken is not empty; choose another folder"),
-        (["--out", "taken/thesis.txt"], "--out taken/thesis.txt is a file"),
-        (
-            ["--out", "taken/thesis.txt/run"],
-            "cannot make the run folder taken/thesis.txt/run: Not a directory",
-        ),
-        (["--resume", "nowhere"], "--resume nowhere: there is no such file or folder"),
-        (["--resume", "taken"], "--resume taken: taken holds no run"),
-        (["--out", "~no_such_user/run"], "there is no user no_such_user; write the whole path"),
+        ({"device": "tpu"}, "--device: "),
+        ({"epochs": 0}, "--epochs: must be a whole number from 1"),
+        ({"lr": -1}, "--lr: must be a number above 0"),
+        ({"data": "no/such/folder"}, "--data=no/such/folder"),
+        ({"out": "taken"}, "--out taken is not empty; choose another folder"),
+        ({"out": "taken/thesis.txt"}, "--out taken/thesis.txt is a file"),
+        ({"out": "taken/thesis.txt/run"}, "cannot make the run folder taken/thesis.txt/run: Not a directory"),
+        ({"resume": "nowhere"}, "--resume nowhere: there is no such file or folder"),
+        ({"resume": "taken"}, "--resume taken: taken holds no run"),
+        ({"out": "~no_such_user/run"}, "there is no user no_such_user; write the whole path"),
     ],
 )
-def test_a_mistake_is_one_line_and_writes_nothing(run_train, tmp_path, tiny, words, message):
+def test_a_mistake_is_one_line_and_writes_nothing(run_train, system, tmp_path, tiny, wrong, message):
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "thesis.txt").touch()
-    assert_refused(run_train(*tiny(), *words), message)
+    refused = run_train(*tiny(**wrong))
+    spelt = system.PROGRAM.spelling.message
+    assert_refused(refused, spelt(message) if spelt(message) in refused.err else message.replace("=", " "))
     assert [path.name for path in tmp_path.rglob("*")] == ["taken", "thesis.txt"]
+
+
+def test_options_that_nobody_knows_are_answered_with_those_that_there_are(run_train, program, tmp_path):
+    for word in ("--max-step", "extra") if not program.speaks_hydra else ("--max-step", "max_step=3"):
+        assert_refused(run_train(word), f"unknown {'key max_step' if '=' in word else 'option'}")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_too_many_workers_are_one_line(run_train, tiny, monkeypatch, tmp_path):
@@ -239,7 +248,7 @@ class Terminal(io.StringIO):
 
 def test_on_a_terminal_there_is_a_bar_and_lines_stay_whole(system, tiny, tmp_path, monkeypatch, one_thread):
     monkeypatch.setattr(sys, "stdout", Terminal())
-    assert system.PROGRAM.main([*tiny(), "--out", str(tmp_path / "run")]) == 0
+    assert system.PROGRAM.main(tiny(out=tmp_path / "run")) == 0
     shown = sys.stdout.getvalue()
     assert "step" in shown and "\r" in shown
     written = re.split("[\r\n]", shown)
@@ -251,18 +260,16 @@ def test_help_names_every_option(system, capsys):
         system.PROGRAM.main(["--help"])
     assert ended.value.code == 0
     shown = capsys.readouterr().out
-    options = {*vars(system.PROGRAM.resolve({})), "out", "resume", "quick"}
-    flags = {
-        f"--{name.replace('_', '-')} " for name in options if not name.endswith("_name")
-    }  # these are derived
-    assert not [flag for flag in flags if flag not in shown]
+    options = vars(system.PROGRAM.resolve({})).keys() - {"data_name"}  # which is derived
+    words = system.PROGRAM.spelling.words(dict.fromkeys([*options, "out", "resume", "quick"], 1))
+    assert not [word for word in words if word.partition("=")[0].lstrip("+") not in shown]
 
 
 def test_home_folders_are_expanded(run_train, tiny, monkeypatch, tmp_path, without_curves):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert run_train(*tiny(max_steps=1), "--out=~/run").code == 0
+    assert run_train(*tiny(max_steps=1, out="~/run")).code == 0
     assert (tmp_path / "home/run/summary.json").exists()
-    assert "is finished" in run_train("--resume=~/run").out
+    assert "is finished" in run_train(resume="~/run").out
     assert not (tmp_path / "~").exists()
 
 
@@ -277,32 +284,34 @@ def test_a_folder_may_have_a_name_that_is_no_text(run_train, tiny, without_curve
         assert "\\udcff" in (run.folder / "train.log").read_text("utf-8")
 
 
-@pytest.mark.parametrize("broken", ["learn", "__init__"])
+@pytest.mark.parametrize("broken", ["after_step", "__init__"])
 def test_out_of_memory_names_the_options_that_need_it(run_train, tiny, system, monkeypatch, tmp_path, broken):
-    monkeypatch.setattr(system.PROGRAM.build, broken, lambda *arguments: torch.empty(1 << 60))
+    owner = Training if broken == "after_step" else system.PROGRAM.build
+    monkeypatch.setattr(owner, broken, lambda *arguments: torch.empty(1 << 60))
     run = run_train(*tiny(), out="run")
     assert run.code == 1
-    named = re.findall(r"(--[\w-]+) \(it is ([^ )]+)\)", run.err)
+    named = re.findall(r"(\S+) \(it is ([^ )]+)\)", run.err)
     assert run.err == f"error: out of memory; lower {' or '.join(f'{n} (it is {v})' for n, v in named)}\n"
-    assert "--batch-size" in dict(named) and len(named) > 1
+    spelt = system.PROGRAM.spelling.message
+    assert spelt("--batch-size (")[:-2] in dict(named) and len(named) > 1
     options = vars(system.PROGRAM.resolve(system.PROGRAM.read_command_line(tiny())))
-    assert all(str(options[name[2:].replace("-", "_")]) == value for name, value in named)
+    assert all(str(options[name.strip("-").replace("-", "_")]) == value for name, value in named)
     assert (list(tmp_path.iterdir()) == []) == (broken == "__init__")  # before the first step
 
 
 def test_a_loss_that_is_not_a_number_ends_the_run(run_train, tiny, system, save_often, monkeypatch):
-    learn = system.PROGRAM.build.learn
+    after_step = Training.after_step
 
-    def broken(task, batch):
-        measures = learn(task, batch)
-        return measures * torch.nan if task.state.step == 13 else measures
+    def broken(training, measures, *others):
+        return after_step(training, measures * (torch.nan if training.state.step == 13 else 1), *others)
 
-    monkeypatch.setattr(system.PROGRAM.build, "learn", broken)
+    monkeypatch.setattr(Training, "after_step", broken)
     run = run_train(*tiny(), out="run")
     assert run.code == 1
     left = f"the last good checkpoint is {Path('run', 'checkpoints', 'last.pt')}"
     lr = run.json("config.json")["options"]["lr"]
-    assert run.err == (f"error: the loss became nan at step 13; {left}; try a lower --lr (it was {lr:g})\n")
+    advice = system.PROGRAM.spelling.message("try a lower --lr")
+    assert run.err == f"error: the loss became nan at step 13; {left}; {advice} (it was {lr:g})\n"
     assert run.last["step"] == 10
     heartbeat = run.json("heartbeat.json")
     assert (heartbeat["status"], "step 13" in heartbeat["error"]) == ("failed", True)

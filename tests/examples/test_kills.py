@@ -21,7 +21,7 @@ def start(system, tiny, one_thread, tmp_path):
     started = []
 
     def call(**settings):
-        command = [sys.executable, system.__file__, *tiny(**settings), "--out", "run", "--resume", "auto"]
+        command = [sys.executable, system.__file__, *tiny(**settings, out="run", resume="auto")]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "start_new_session": True}
         started.append(subprocess.Popen(command, cwd=tmp_path, env=one_thread, **quiet))
         return started[-1]

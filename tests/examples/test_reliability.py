@@ -31,7 +31,7 @@ def test_a_real_process_is_stopped_and_continued(
 ):
     """While it trains, a second process is refused; then the run continues, whatever the heartbeat says."""
     words = tiny(epochs=10)
-    command = [sys.executable, system.__file__, *words, "--out", "run"]
+    command = [sys.executable, system.__file__, *tiny(epochs=10, out="run")]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     process = subprocess.Popen(command, cwd=tmp_path, env=one_thread, **pipes)
     metrics, deadline = tmp_path / "run" / "metrics.jsonl", time.monotonic() + 120

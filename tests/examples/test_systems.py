@@ -42,7 +42,11 @@ def test_a_program_has_its_own_name_and_knows_its_tiny_options(name):
     program = importlib.import_module(modules()[name]).PROGRAM
     assert program.system == name
     (known,) = find(name)[1]
-    assert program.read_command_line(known.words(known.tiny)).items() >= known.tiny.items()
+    typed = program.read_command_line(known.words(known.tiny))
+    if known.speaks_hydra:  # some keys are named after where they stand
+        assert sorted(typed.values()) == sorted(known.tiny.values())
+    else:
+        assert typed.items() >= known.tiny.items()
 
 
 @pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)

@@ -34,7 +34,7 @@ def test_what_was_saved_on_one_device_continues_on_the_other(run_train, stop, ti
     run = stop(3)
     content = torch.load(run.folder / "checkpoints" / "last.pt", weights_only=True)
     assert {weight.device.type for weight in content["model"].values()} == {"mps"}
-    assert run_train("--device", "cpu", resume="run").code == 0
+    assert run_train(device="cpu", resume="run").code == 0
     assert run.json("heartbeat.json")["device"] == "cpu"
     content = torch.load(run.folder / "checkpoints" / "last.pt", weights_only=True)
     assert {weight.device.type for weight in content["model"].values()} == {"cpu"}

@@ -1,0 +1,69 @@
+"""What a run of train.py tells its user: the facts first, a line per epoch, the result last."""
+
+from typing import TYPE_CHECKING, Any
+
+from examples.genomic_caduceus.learning import network_line
+from snippets.framework.run_curves import Curves, draw_curves
+from snippets.framework.run_folder import RunFolder
+from snippets.framework.run_report import machine_lines, recipe_line, write_summary
+
+if TYPE_CHECKING:
+    from examples.genomic_caduceus.train import Classification
+
+HEADER = "epoch   step  train loss  accuracy  val loss  accuracy  sequences/s"
+
+
+def describe(task: "Classification", config: dict[str, Any]) -> list[str]:
+    """Return the facts of a run: network, versions, device, precision, data, recipe."""
+    options, data = task.options, task.data
+    lines = [
+        network_line(options, config),
+        *machine_lines(config),
+        f"data       {data.name}: {data.source}",
+        f"           {len(data.train):,} sequences to learn from, {len(data.val):,} held out, "
+        f"{len(data.test):,} for the test; {data.length:,} tokens; classes {', '.join(data.names)}",
+    ]
+    if data.best is not None:
+        lines.append(
+            f"           accuracy {data.best[0]:.2%} on the test sequences at best, loss {data.best[1]:.4f}"
+        )
+    if options.pretrained is not None:
+        lines.append(f"           begins with {config['pretrained']}")
+    return [*lines, recipe_line(options, config, f"AdamW, lr {options.lr:g} (warm-up, cosine)", "sequences")]
+
+
+def epoch_line(epoch: int, step: int, result: dict[str, float], speed: float) -> str:
+    """Return one line of the table under HEADER."""
+    return (
+        f"{epoch:5d} {step:6d} {result['train_loss']:11.4f} {result['train_accuracy']:9.2%} "
+        f"{result['val_loss']:9.4f} {result['val_accuracy']:9.2%} {speed:12.0f}"
+    )
+
+
+def conclude(task: "Classification", run: RunFolder) -> list[str]:
+    """Draw curves.png, write summary.json, and return the result in words."""
+    data, progress = task.data, task.state.progress
+    result = progress["result"]
+    accuracy, loss = data.best or (None, None)
+    panels = (
+        Curves(
+            "cross-entropy (nats)",
+            {"training": "train_loss", "held out": "val_loss"},
+            {} if loss is None else {"best possible": loss},
+        ),
+        Curves(
+            "accuracy",
+            {"training": "train_accuracy", "held out": "val_accuracy"},
+            {} if accuracy is None else {"best possible": accuracy},
+            percent=True,
+        ),
+    )
+    title = f"{data.name}: {result['test_accuracy']:.2%} of the test sequences right"
+    draw_curves(run.metrics_file, run.path / "curves.png", title, panels)
+    best = "" if accuracy is None else f" ({accuracy:.2%} at best)"
+    known = {"best_possible_accuracy": accuracy, "best_possible_loss": loss}
+    return [
+        f"done       {result['test_accuracy']:.2%} of {len(data.test):,} test sequences right{best}, "
+        f"after {progress['seconds']:.1f} s",
+        *write_summary(run, task.options, task.state, **known),
+    ]

@@ -1,0 +1,50 @@
+"""What `data=` means: sequences that are generated, a folder of classes, or a genome."""
+
+from pathlib import Path
+
+from examples.genomic_caduceus.class_data import ClassData, folder_data, motif_data
+from examples.genomic_caduceus.window_data import WindowData, chain_data, genome_data
+from snippets.framework.errors import UsageError
+from snippets.framework.user_paths import expanded
+
+LABELLED, CHAINS = ("motif",), ("markov", "hairpin")
+DOWNLOADS = Path("~/.genomic_benchmarks")  # there the genomic_benchmarks package puts a data set
+
+
+def find_data(text: str, windows: bool) -> tuple[str, str]:
+    """Return which kind of data `data=` means, and its name or its path. Raises UsageError.
+
+    `windows` asks for sequences to guess bases in, otherwise they have classes.
+    """
+    names = CHAINS if windows else LABELLED
+    if text in names:
+        return text, text
+    if text in ("None", ""):
+        raise UsageError(
+            f"data= is missing; name {'a FASTA file' if windows else 'the folder of a data set'}"
+        )
+    path = expanded(text)
+    if windows and path.is_file():
+        return "genome", str(path.resolve())
+    if not windows and path.is_dir():
+        return "folder", str(path.resolve())
+    if not windows and text == path.name and expanded(str(DOWNLOADS / text)).is_dir():
+        return "folder", str(expanded(str(DOWNLOADS / text)).resolve())
+    known = "nor a FASTA file" if windows else f"nor a folder with train and test, here or in {DOWNLOADS}"
+    raise UsageError(f"data={text}: neither {' nor '.join(names)} {known}")
+
+
+def load_classes(name: str, data: str, sequences: int, length: int | None, seed: int) -> ClassData:
+    """Return labelled sequences; `sequences` are to be generated. Raises UsageError."""
+    if name == "folder":
+        return folder_data(Path(data), length, seed)
+    return motif_data(sequences, seed, **({} if length is None else {"length": length}))
+
+
+def load_windows(
+    name: str, data: str, sequences: int, length: int | None, seed: int, intervals: str | None
+) -> WindowData:
+    """Return sequences to guess bases in; `sequences` are to be generated. Raises UsageError."""
+    if name == "genome":
+        return genome_data(Path(data), length, intervals and Path(intervals))
+    return chain_data(name, sequences, seed, **({} if length is None else {"length": length}))

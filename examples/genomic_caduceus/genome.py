@@ -1,0 +1,100 @@
+"""Windows of a genome in FASTA, such as hg38.fa: all of them in a row, or those of a BED file."""
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy
+
+from examples.genomic_caduceus.tokens import TOKEN_OF_BYTE, UNKNOWN_BASE
+from snippets.framework.errors import UsageError
+
+MOST_UNKNOWN = 0.1  # of the letters of a window; with more it is left out
+HELD_OUT = 20  # without intervals, every so manieth window is held out
+
+
+def read_fasta(path: Path) -> dict[str, numpy.ndarray]:
+    """Return the tokens, uint8 (letters,), of each sequence by its name. Raises UsageError."""
+    found: dict[str, bytearray] = {}
+    try:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if line[:1] == b">":
+                    name = line[1:].decode("utf-8", "replace").split(maxsplit=1)
+                    letters = found[name[0] if name else ""] = bytearray()
+                elif line.strip():
+                    if not found:
+                        raise UsageError(f"{path}, line {number}: FASTA begins with >name")
+                    letters += line.strip()
+    except (OSError, EOFError) as error:
+        raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+    if not any(found.values()):
+        raise UsageError(f"{path} holds no sequence; FASTA has >name, then lines of letters")
+    return {name: tokens_in(path, name, letters) for name, letters in found.items()}
+
+
+def tokens_in(path: Path, name: str, letters: bytearray) -> numpy.ndarray:
+    """Return the tokens of a sequence's letters. Raises UsageError for what is no base."""
+    codes = numpy.frombuffer(letters, dtype=numpy.uint8)
+    tokens = TOKEN_OF_BYTE[codes]
+    if not tokens.all():
+        place = int((tokens == 0).argmax())
+        raise UsageError(f"{path}, {name}, place {place + 1}: the letter {chr(codes[place])!r} is no base")
+    return tokens
+
+
+def read_windows(path: Path, length: int, intervals: Path | None) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """Return windows (windows, length), uint8, to learn from and held out. Raises UsageError."""
+    sequences = read_fasta(path)
+    if intervals is None:
+        windows = numpy.concatenate([in_a_row(tokens, length) for tokens in sequences.values()])
+        windows = windows[(windows == UNKNOWN_BASE).mean(1) <= MOST_UNKNOWN]
+        held_out = numpy.arange(len(windows)) % HELD_OUT == HELD_OUT - 1
+        found = windows[~held_out], windows[held_out]
+    else:
+        found = tuple(
+            numpy.stack(part) if part else numpy.empty((0, length), numpy.uint8)
+            for part in by_intervals(sequences, length, intervals)
+        )
+    if not all(map(len, found)):
+        raise UsageError(
+            f"{intervals or path} gives {len(found[0])} windows of {length} letters to learn from "
+            f"and {len(found[1])} to hold out; it takes at least 1 of each"
+        )
+    return found
+
+
+def in_a_row(tokens: numpy.ndarray, length: int) -> numpy.ndarray:
+    """Return all windows (windows, length) that lie side by side; the rest behind the last is left out."""
+    return tokens[: len(tokens) // length * length].reshape(-1, length)
+
+
+def by_intervals(
+    sequences: dict[str, numpy.ndarray], length: int, path: Path
+) -> tuple[list[numpy.ndarray], list[numpy.ndarray]]:
+    """Return the windows in the middles of the intervals, of `train` and `valid`. Raises UsageError."""
+    found: dict[str, list[numpy.ndarray]] = {"train": [], "valid": [], "test": []}
+    for number, (name, start, end, split) in enumerate(read_bed(path), 1):
+        if name not in sequences:
+            raise UsageError(f"{path}, line {number}: the genome has no sequence {name}")
+        if split not in found:
+            raise UsageError(f"{path}, line {number}: the split {split!r} is none of {', '.join(found)}")
+        first = (start + end - length) // 2
+        if first >= 0 and first + length <= len(sequences[name]):
+            found[split].append(sequences[name][first : first + length])
+    return found["train"], found["valid"]
+
+
+def read_bed(path: Path) -> Iterator[tuple[str, int, int, str]]:
+    """Yield sequence, start, end (from 0, end excluded) and split of each line. Raises UsageError."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"cannot read {path}: {getattr(error, 'strerror', None) or 'it is no text'}"
+        ) from None
+    for number, line in enumerate(lines, 1):
+        parts = line.split("\t")
+        if len(parts) < 4 or not (parts[1].isdecimal() and parts[2].isdecimal()):
+            raise UsageError(f"{path}, line {number}: expected name, start, end and split between tabs")
+        yield parts[0], int(parts[1]), int(parts[2]), parts[3].strip()

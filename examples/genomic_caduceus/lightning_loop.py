@@ -1,0 +1,143 @@
+"""The loop of Lightning, with the run folder, the checkpoints and the signals of all systems here.
+
+Lightning opens autocast, adds gradients up, clips them, steps and goes through the epochs. What a run folder
+needs is told to the `Training` that all systems use, which also says when to stop.
+"""
+
+import logging
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytorch_lightning as pl
+import torch
+from pytorch_lightning.accelerators import Accelerator, CPUAccelerator, CUDAAccelerator, MPSAccelerator
+from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger
+from pytorch_lightning.plugins import MixedPrecision, Precision
+from pytorch_lightning.strategies import SingleDeviceStrategy
+from tqdm import tqdm
+
+from snippets.accumulation import in_parts
+from snippets.framework.errors import UsageError
+from snippets.lightning_on_mac import check_autocast
+from snippets.stop_signals import StopSignals
+from snippets.training_loop import Training
+
+ACCELERATORS: dict[str, type[Accelerator]] = {
+    "cpu": CPUAccelerator,
+    "cuda": CUDAAccelerator,
+    "mps": MPSAccelerator,
+}
+logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)  # its news of this machine are in the report
+
+
+# --8<-- [start:module]
+class Module(pl.LightningModule):
+    """A task as Lightning sees it: a loss for each batch, optimizers, schedules."""
+
+    def __init__(self, task: Any) -> None:
+        super().__init__()
+        self.task, self.model = task, task.state.model
+
+    def training_step(self, batch: Any, index: int) -> torch.Tensor:
+        """Return the loss of a batch, which Lightning differentiates."""
+        check_autocast(self)
+        self.measures = self.task.measures(batch)
+        return self.measures[0]
+
+    def configure_optimizers(self) -> Any:
+        """Return the task's optimizers, whose schedules move with each step."""
+        schedules = [{"scheduler": part, "interval": "step"} for part in self.task.state.schedulers]
+        return self.task.state.optimizers, schedules
+
+
+# --8<-- [end:module]
+# --8<-- [start:batches]
+class Parts:
+    """The batches of the epochs, in the parts that go through the network at once. A resumed run goes on."""
+
+    def __init__(self, training: Training) -> None:
+        self.training = training
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield what the present epoch still has."""
+        for batch in self.training.open_epoch():
+            for part, _ in in_parts(batch, self.training.task.options.batch_size):
+                yield part
+
+
+# --8<-- [end:batches]
+# --8<-- [start:callback]
+class TellTraining(pl.Callback):
+    """Counts the steps, and tells `training` of each, which writes the run folder and says when to stop."""
+
+    def __init__(self, training: "LightningTraining", stop: StopSignals, bar: tqdm) -> None:
+        self.training, self.stop, self.bar = training, stop, bar
+        self.measures: list[torch.Tensor] = []
+
+    def on_train_batch_start(self, trainer: pl.Trainer, *others: Any) -> None:
+        """Note the learning rate of this step: Lightning sets the next one before the step is told."""
+        self.training.rate = self.training.state.optimizers[0].param_groups[0]["lr"]
+
+    def on_train_batch_end(self, trainer: pl.Trainer, module: Module, *others: Any) -> None:
+        """Count a step when the last of its parts has been through the network."""
+        self.measures.append(module.measures.detach())
+        if len(self.measures) == trainer.accumulate_grad_batches:
+            mean = torch.stack(self.measures).mean(0)
+            self.measures.clear()
+            self.training.state.step += 1
+            trainer.should_stop = self.training.after_step(mean, self.stop, self.bar)
+
+
+# --8<-- [end:callback]
+class LightningTraining(Training):
+    """A run in progress, in Lightning's loop."""
+
+    # --8<-- [start:fit]
+    def train(self, stop: StopSignals, bar: tqdm) -> None:
+        """Train until the last step, or until a signal asks to stop; save what was reached."""
+        if self.state.step >= self.task.total_steps:
+            return
+        options = self.task.options
+        trainer = pl.Trainer(
+            strategy=SingleDeviceStrategy(self.state.device, ACCELERATORS[self.state.device.type]()),
+            plugins=[self.precision()],
+            max_epochs=-1,  # until `should_stop`
+            accumulate_grad_batches=options.accumulate,
+            gradient_clip_val=options.clip,
+            callbacks=[TellTraining(self, stop, bar)],
+            logger=self.loggers(),
+            deterministic=options.deterministic or None,
+            benchmark=options.benchmark,
+            enable_checkpointing=False,
+            enable_progress_bar=False,
+            enable_model_summary=False,
+        )
+        trainer._signal_connector.register_signal_handlers = lambda: None
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", module="pytorch_lightning")
+            trainer.fit(Module(self.task), Parts(self))
+
+    # --8<-- [end:fit]
+    def precision(self) -> Precision:
+        """Return Lightning's word for the format of the run."""
+        name, scaler = self.task.precision.name, self.state.scaler
+        if name == "fp32":
+            return Precision()
+        return MixedPrecision(
+            f"{name.removeprefix('fp')}-mixed",
+            self.state.device.type,
+            scaler if scaler.is_enabled() else None,
+        )
+
+    def loggers(self) -> list[Logger]:
+        """Return what keeps another record of the metrics, in the run folder. Raises UsageError."""
+        name, folder = self.task.options.logger, self.run.path
+        if name == "csv":
+            return [CSVLogger(folder, name="csv", version="")]
+        if name == "tensorboard":
+            try:
+                return [TensorBoardLogger(folder, name="tensorboard", version="")]
+            except ModuleNotFoundError:
+                raise UsageError("logger=tensorboard needs a package: pip install tensorboard") from None
+        return []

@@ -1,0 +1,289 @@
+"""The options of both programs: where each stands in the configuration, what reads it, what it means."""
+
+import argparse
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, NamedTuple
+
+from omegaconf import OmegaConf
+
+from examples.genomic_caduceus.data_sources import find_data
+from examples.genomic_caduceus.hydra_words import compose_config, composed_values, keys_of, spelt
+from examples.genomic_caduceus.pretrained import run_named
+from snippets.framework.command_line import number, whole_number
+from snippets.framework.errors import UsageError
+from snippets.framework.spelling import Spelling
+from snippets.framework.training_options import TrainingOptions
+from snippets.framework.user_paths import expanded
+from snippets.precision import NAMES as PRECISIONS
+
+# --8<-- [start:precisions]
+# What Lightning calls the formats: up to 1.9 with plain numbers, since 2.0 with what becomes of the weights.
+LIGHTNING_PRECISIONS = {
+    "32": "fp32",
+    "32-true": "fp32",
+    "16": "fp16",
+    "16-mixed": "fp16",
+    "bf16-mixed": "bf16",
+}
+# --8<-- [end:precisions]
+QUICK = {"epochs": 1, "max_steps": 10, "width": 16, "layers": 1, "state": 2, "sequences": 200}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenomicOptions(TrainingOptions):
+    """Every option that both programs have, with the value that holds in a run."""
+
+    data_name: str  # of what is generated, "folder" or "genome"
+    sequences: int | None = None  # to generate; None where none are
+    length: int | None = None  # tokens of a sequence; None: the longest that there is
+    width: int
+    layers: int
+    state: int
+    rcps: bool = True
+    stack_strands: bool = False
+    rc_aug: bool = False
+    conjoin_test: bool = False
+    clip: float | None = 1.0
+    warmup: float = 0.01
+    pin_memory: bool = False
+    drop_last: bool = True
+    deterministic: bool = False
+    benchmark: bool = False
+    devices: int = 1
+    logger: str = "none"
+
+    DERIVED: ClassVar[frozenset[str]] = frozenset({"data_name"})
+    MAY_CHANGE: ClassVar[frozenset[str]] = TrainingOptions.MAY_CHANGE | {"pin_memory", "benchmark", "logger"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FineTuningOptions(GenomicOptions):
+    """Every option of train.py."""
+
+    pretrained: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PretrainingOptions(GenomicOptions):
+    """Every option of pretrain.py."""
+
+    mlm_probability: float = 0.15
+    intervals: str | None = None
+
+
+class Key(NamedTuple):
+    """Where an option stands in the configuration, what reads its value, and what it is."""
+
+    path: str
+    read: Callable[[str], Any]
+    what: str
+    default: Any = ...  # where a configuration has no such key
+
+
+def switch(text: str) -> bool:
+    """Return what true or false means. Raises ArgumentTypeError."""
+    if text not in ("True", "False"):
+        raise argparse.ArgumentTypeError(f"must be true or false, not {text!r}")
+    return text == "True"
+
+
+def one_of(*names: str, former: Mapping[str, str] | None = None) -> Callable[[str], str]:
+    """Return a reader of one of `names`, or of what it was or is called elsewhere."""
+    meaning = {name: name for name in names} | dict(former or {})
+
+    def read(text: str) -> str:
+        if text not in meaning:
+            raise argparse.ArgumentTypeError(f"must be one of {', '.join(meaning)}, not {text!r}")
+        return meaning[text]
+
+    return read
+
+
+def or_null(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return a reader that also takes null."""
+    return lambda text: None if text == "None" else read(text)
+
+
+def path_of(text: str) -> str:
+    """Return a file or folder with ~ as the home folder. Raises UsageError."""
+    return str(expanded(text))
+
+
+# --8<-- [start:keys]
+DEVICES = one_of("auto", "mps", "cuda", "cpu", former={"gpu": "cuda"})
+FORMATS = one_of(*PRECISIONS, former=LIGHTNING_PRECISIONS)
+KEYS = {
+    "device": Key("trainer.accelerator", DEVICES, "auto: CUDA, then MPS, then CPU"),
+    "precision": Key("trainer.precision", FORMATS, "auto: bf16 on CUDA GPUs that have it, else fp32"),
+    "compile": Key("compile", switch, "torch.compile, if it works and gives the same values"),
+    "data": Key("data", str, "what to learn from: a name, a folder or a file"),
+    "epochs": Key("trainer.max_epochs", whole_number(1, 100_000), "passes over the data"),
+    "max_steps": Key("trainer.max_steps", or_null(whole_number(1, 10**9)), "stop earlier"),
+    "batch_size": Key("dataset.batch_size", whole_number(1, 10**6), "sequences per pass"),
+    "accumulate": Key("trainer.accumulate_grad_batches", whole_number(1, 10**6), "passes per step"),
+    "lr": Key("optimizer.lr", number(0, 1000, above=True), "highest learning rate"),
+    "weight_decay": Key("optimizer.weight_decay", number(0, 1000), "pulls the weights towards 0"),
+    "seed": Key("train.seed", whole_number(0, 2**32 - 1), "of everything random"),
+    "workers": Key("dataset.num_workers", whole_number(0, 128), "processes that prepare batches", 0),
+    "sequences": Key("dataset.sequences", or_null(whole_number(20, 10**7)), "number to generate"),
+    "length": Key("dataset.max_length", or_null(whole_number(16, 2**20)), "longest sequence; cut behind it"),
+    "width": Key("model.config.d_model", whole_number(1, 8192), "of the layers"),
+    "layers": Key("model.config.n_layer", whole_number(1, 256), "number of them"),
+    "state": Key("model.config.d_state", whole_number(1, 1024), "values that each channel remembers"),
+    "rcps": Key("model.config.rcps", switch, "both strands through the network (PS), or one (Ph)"),
+    "stack_strands": Key("model.config.stack_strands", switch, "both in one call: equal but for rounding"),
+    "rc_aug": Key("dataset.rc_aug", switch, "turn every second sequence around at random"),
+    "conjoin_test": Key("model.conjoin_test", switch, "average both strands when evaluating"),
+    "clip": Key(
+        "trainer.gradient_clip_val", or_null(number(0, 1e6, above=True)), "highest norm of gradients"
+    ),
+    "warmup": Key("scheduler.warmup", number(0, 1, below=True), "share of the steps in which the rate rises"),
+    "pin_memory": Key("dataset.pin_memory", switch, "changes nothing on a Mac", False),
+    "drop_last": Key("dataset.drop_last", switch, "incomplete batches of training are left out", True),
+    "deterministic": Key("trainer.deterministic", switch, "refuse operations whose result varies"),
+    "benchmark": Key("trainer.benchmark", switch, "of cuDNN: changes nothing on a Mac"),
+    "devices": Key("trainer.devices", whole_number(1, 1), "1: a Mac has one GPU"),
+    "logger": Key("logger", one_of("none", "csv", "tensorboard"), "another record of the metrics"),
+}
+PRETRAINED = Key(
+    "train.pretrained", or_null(path_of), "begin from a run of pretrain.py: its folder, or newest"
+)
+MASKED = Key("dataset.mlm_probability", number(0, 1, above=True, below=True), "share of bases to guess", 0.15)
+INTERVALS = Key("dataset.intervals", or_null(path_of), "BED file with the windows of a genome", None)
+# --8<-- [end:keys]
+OF_THE_CALL = {
+    "out": Key("out", expanded, "folder of the run"),
+    "resume": Key("resume", str, "continue a run: its folder; auto: the one in out or the newest equal one"),
+    "quick": Key("quick", switch, "a few steps, to see that everything runs"),
+}
+SHARED_NAMES = {field.name for field in fields(TrainingOptions)} | OF_THE_CALL.keys()
+GROUPS = {"model", "dataset", "experiment"}  # folders of configs/, of which a file is chosen
+FORMULA = ("train.global_batch_size", "dataset.dataset_name")  # what others are computed from
+
+
+class CommandLine(NamedTuple):
+    """The command line of a program: its name and purpose, its file in configs/, its options."""
+
+    program: str
+    what: str
+    file: str
+    kind: type[GenomicOptions]
+    keys: dict[str, Key]
+
+    def read(self, argv: Sequence[str] | None) -> dict[str, Any]:
+        """Return the options that the words set, without those that keep their default. Raises UsageError.
+
+        An option was set when its key was named, or when a file that was chosen (experiment=…) changes it.
+        """
+        words = list(argv or ())
+        self.answer_flags(words)
+        named, defaults = keys_of(words), self.values([])
+        if unknown := sorted(named - self.known() - GROUPS):
+            raise UsageError(f"unknown key {unknown[0]}; keys: {' '.join(sorted(self.known() | GROUPS))}")
+        values = self.values(words)
+        typed = {}
+        for option, key in (self.keys | OF_THE_CALL).items():
+            found = values[key.path]
+            if option in named and values.get(option, found) != found:
+                raise UsageError(
+                    f"{option}={values[option]} has no effect: {key.path} is {found} here; set that instead"
+                )
+            if option in named or key.path in named or found != defaults[key.path]:
+                typed[option] = self.value(key, found, option if option in named else key.path)
+        return {option: value for option, value in typed.items() if option not in OF_THE_CALL or value}
+
+    def known(self) -> set[str]:
+        """Return the keys that mean something here."""
+        return {key.path for key in (self.keys | OF_THE_CALL).values()} | SHARED_NAMES | set(FORMULA)
+
+    def values(self, words: Sequence[str]) -> dict[str, Any]:
+        """Return the value of every key, as the files and the words have it. Raises UsageError."""
+        values = composed_values(self.file, *words)
+        keys = self.keys | OF_THE_CALL
+        return {key.path: values.get(option, key.default) for option, key in keys.items()} | values
+
+    @staticmethod
+    def value(key: Key, value: Any, name: str) -> Any:
+        """Return a value as its option has it; `name` is what it was called. Raises UsageError."""
+        try:
+            return None if key.path in OF_THE_CALL and value is None else key.read(str(value))
+        except argparse.ArgumentTypeError as error:
+            raise UsageError(f"{name}: {error}") from None
+
+    def answer_flags(self, words: list[str]) -> None:
+        """Print help or the configuration, if asked to, and exit. Raises UsageError for other flags."""
+        for flag in (word for word in words if word.startswith("-")):
+            if flag in ("-h", "--help"):
+                print(self.help())
+                raise SystemExit(0)
+            if flag == "--cfg":
+                others = [word for word in words if word not in ("--cfg", "job")]
+                print(OmegaConf.to_yaml(compose_config(self.file, others)), end="")
+                raise SystemExit(0)
+            keys = " ".join(f"{option}=" for option in self.keys | OF_THE_CALL)
+            raise UsageError(
+                f"unknown option {flag!r}: options are written as key=value here; options: {keys}"
+            )
+
+    def help(self) -> str:
+        """Return what there is to type."""
+        lines = [f"usage: {self.program} [key=value ...] [--cfg job] [--help]", "", self.what, ""]
+        for option, key in (self.keys | OF_THE_CALL).items():
+            name = option if option in SHARED_NAMES else key.path
+            where = f" ({key.path})" if key.path != name else ""
+            lines.append(f"  {name}=  {key.what}{where}")
+        return "\n".join(lines)
+
+    def resolve(self, typed: dict[str, Any]) -> GenomicOptions:
+        """Return the typed options with the defaults of the configuration. Raises UsageError."""
+        values = self.values([])
+        options = {option: self.value(key, values[key.path], key.path) for option, key in self.keys.items()}
+        options |= QUICK if "quick" in typed else {}
+        options |= {option: value for option, value in typed.items() if option in self.keys}
+        if options.get("pretrained") is not None:
+            options["pretrained"] = run_named(options["pretrained"])
+        options["data_name"], options["data"] = find_data(options["data"], self.kind is PretrainingOptions)
+        if not options["drop_last"]:
+            raise UsageError(
+                "dataset.drop_last=false: every step of training takes whole batches here; evaluation leaves "
+                "nothing out in any case"
+            )
+        return self.kind(**options)
+
+    def spelling(self) -> Spelling:
+        """Return how options are typed here."""
+
+        def words(settings: Mapping[str, Any]) -> list[str]:
+            keys = {option: key.path for option, key in self.keys.items()}
+            return [f"++{keys.get(name, name)}={spelt(value)}" for name, value in settings.items()]
+
+        return Spelling(words, resume=lambda folder: [f"resume={folder}"], message=in_keys)
+
+
+FLAG = re.compile(r"--([a-z][a-z-]+)(?: (?=auto\b|[\d/~.])|=)?")
+
+
+def in_keys(message: str) -> str:
+    """Return what the shared programs say, in which options are flags, in Hydra's language.
+
+    `--batch-size 64` becomes batch_size=64, and so does `--resume auto`; elsewhere the name alone stays.
+    """
+    return FLAG.sub(lambda flag: flag[1].replace("-", "_") + ("=" if flag[0][-1] in " =" else ""), message)
+
+
+TRAIN = CommandLine(
+    "train.py",
+    "Train a classifier of DNA sequences. With no option: generated sequences, half of which hold a motif.",
+    "config",
+    FineTuningOptions,
+    KEYS | {"pretrained": PRETRAINED},
+)
+PRETRAIN = CommandLine(
+    "pretrain.py",
+    "Train a network to guess masked bases. With no option: generated sequences.",
+    "pretrain",
+    PretrainingOptions,
+    KEYS | {"mlm_probability": MASKED, "intervals": INTERVALS},
+)

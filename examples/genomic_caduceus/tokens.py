@@ -1,0 +1,78 @@
+"""Bases as tokens, one per letter, with the partner that each has on the other strand."""
+
+from collections.abc import Sequence
+
+import numpy
+import torch
+
+from snippets.framework.errors import UsageError
+
+# --8<-- [start:tokens]
+SPECIAL = ("[CLS]", "[SEP]", "[BOS]", "[MASK]", "[PAD]", "[RESERVED]", "[UNK]")
+BASES = "ACGTN"
+MASK, PAD = SPECIAL.index("[MASK]"), SPECIAL.index("[PAD]")
+FIRST_BASE = len(SPECIAL)
+UNKNOWN_BASE = FIRST_BASE + BASES.index("N")
+VOCABULARY = 16  # 12 tokens, and room up to a number that kernels like
+PARTNER = dict(zip("ACGTN", "TGCAN", strict=True))
+
+
+def complement_map() -> torch.Tensor:
+    """Return the partner of every token on the other strand, int64 (16,); special tokens are their own."""
+    partners = torch.arange(VOCABULARY)
+    for base, partner in PARTNER.items():
+        partners[FIRST_BASE + BASES.index(base)] = FIRST_BASE + BASES.index(partner)
+    return partners
+
+
+# --8<-- [end:tokens]
+def encode(sequence: str, length: int) -> numpy.ndarray:
+    """Return the first `length` letters of a sequence as tokens, uint8 (length,), with padding on the left.
+
+    Lower case, which FASTA files use for repeats, means the same letters. Raises UsageError for others.
+    """
+    letters = numpy.frombuffer(sequence[:length].encode("latin1", "replace"), dtype=numpy.uint8)
+    tokens = numpy.full(length, PAD, dtype=numpy.uint8)
+    tokens[length - len(letters) :] = found = TOKEN_OF_BYTE[letters]
+    if not found.all():  # 0 is [CLS], which no letter means
+        wrong = sequence[int((found == 0).argmax())]
+        raise UsageError(f"the letter {wrong!r} is no base; the letters are {', '.join(BASES)}")
+    return tokens
+
+
+def token_of_byte() -> numpy.ndarray:
+    """Return the token of each letter by its code, uint8 (256,); 0 for what is no base."""
+    table = numpy.zeros(256, dtype=numpy.uint8)
+    for token, base in enumerate(BASES, FIRST_BASE):
+        table[[ord(base), ord(base.lower())]] = token
+    return table
+
+
+TOKEN_OF_BYTE = token_of_byte()
+
+
+def encode_all(sequences: Sequence[str], length: int) -> torch.Tensor:
+    """Return the tokens of sequences, uint8 (sequences, length). Raises UsageError."""
+    tokens = numpy.empty((len(sequences), length), dtype=numpy.uint8)
+    for row, sequence in zip(tokens, sequences, strict=True):
+        row[:] = encode(sequence, length)
+    return torch.from_numpy(tokens)
+
+
+# --8<-- [start:reverse_complement]
+def reverse_complement(tokens: torch.Tensor, partners: torch.Tensor) -> torch.Tensor:
+    """Return the other strand of tokens (batch, length), read in its own direction, padding on the left."""
+    length = tokens.shape[1]
+    padding = (tokens == PAD).sum(1, keepdim=True)
+    places = torch.arange(length, device=tokens.device)
+    mirrored = (length - 1 - places + padding).clamp(max=length - 1)  # the padding is taken from anywhere
+    return torch.where(places < padding, PAD, partners[tokens].gather(1, mirrored))
+
+
+def turned_at_random(tokens: torch.Tensor, partners: torch.Tensor) -> torch.Tensor:
+    """Return tokens (batch, length) in which every second sequence, drawn at random, is its other strand."""
+    turned = torch.rand(len(tokens), 1, device=tokens.device) < 0.5
+    return torch.where(turned, reverse_complement(tokens, partners), tokens)
+
+
+# --8<-- [end:reverse_complement]

@@ -1,0 +1,58 @@
+"""What a run of pretrain.py tells its user: the facts first, a line per epoch, the result last."""
+
+from typing import TYPE_CHECKING, Any
+
+from examples.genomic_caduceus.learning import network_line
+from snippets.framework.run_curves import Curves, draw_curves
+from snippets.framework.run_folder import RunFolder
+from snippets.framework.run_report import machine_lines, recipe_line, write_summary
+
+if TYPE_CHECKING:
+    from examples.genomic_caduceus.pretrain import MaskedBases
+
+HEADER = "epoch   step  train loss  accuracy  val loss  accuracy  sequences/s"
+
+
+def describe(task: "MaskedBases", config: dict[str, Any]) -> list[str]:
+    """Return the facts of a run: network, versions, device, precision, data, recipe."""
+    options, data = task.options, task.data
+    lines = [
+        network_line(options, config),
+        *machine_lines(config),
+        f"data       {data.name}: {data.source}",
+        f"           {len(data.train):,} sequences of {data.train.shape[1]:,} bases to learn from, "
+        f"{len(data.val):,} held out; {options.mlm_probability:.0%} of the bases are to be guessed",
+    ]
+    if data.floors:
+        floors = ", ".join(f"{sees} {loss:.3f}" for sees, loss in data.floors.items())
+        lines.append(f"           lowest loss of a network that sees {floors}")
+    return [
+        *lines,
+        recipe_line(options, config, f"AdamW, lr {options.lr:g} (warm-up, cosine)", "sequences"),
+    ]
+
+
+def epoch_line(epoch: int, step: int, result: dict[str, float], speed: float) -> str:
+    """Return one line of the table under HEADER."""
+    return (
+        f"{epoch:5d} {step:6d} {result['train_loss']:11.4f} {result['train_accuracy']:9.2%} "
+        f"{result['val_loss']:9.4f} {result['val_accuracy']:9.2%} {speed:12.0f}"
+    )
+
+
+def conclude(task: "MaskedBases", run: RunFolder) -> list[str]:
+    """Draw curves.png, write summary.json, and return the result in words."""
+    progress, floors = task.state.progress, task.data.floors
+    result = progress["result"]
+    panels = (
+        Curves("cross-entropy (nats)", {"training": "train_loss", "held out": "val_loss"}, dict(floors)),
+        Curves("bases right", {"training": "train_accuracy", "held out": "val_accuracy"}, percent=True),
+    )
+    title = f"{task.data.name}: loss {result['val_loss']:.3f} on masked bases"
+    draw_curves(run.metrics_file, run.path / "curves.png", title, panels)
+    return [
+        f"done       loss {result['val_loss']:.4f}, {result['val_accuracy']:.2%} of the masked bases right, "
+        f"after {progress['seconds']:.1f} s",
+        *write_summary(run, task.options, task.state, floors=dict(floors)),
+        f"next       python examples/genomic_caduceus/train.py train.pretrained={run.path}",
+    ]
