@@ -18,14 +18,22 @@ from functools import cache
 from typing import Any
 
 import yaml
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
 from origins import DATA
 from wrong_results import JOINTS, link
 
 from tools.checks.page_code import MADE_FROM_DATA
 
+PAGE = "reference/error-messages.md"
 FOLDER = DATA / "error_messages"
-# Topics in the order in which readers meet them; the others follow by name.
-ORDER = ("installing", "availability", "operators", "dtypes", "memory", "sizes", "devices", "metal")
+# Topics in the order in which a training meets them; others would follow by name.
+ORDER = (
+    *("installing", "availability", "operators", "dtypes", "autocast", "memory", "sizes", "devices", "metal"),
+    *("loading", "checkpoints", "compile", "distributed", "frameworks", "libraries"),
+    *("notebooks", "continuous-integration"),
+)
 WORDS = {
     "en": {"variants": "Also printed as:", "cure": "**Cure.** {}", "sources": "Sources: {}", "stop": "{}. "},
     "zh": {"variants": "也会打印为：", "cure": "**解决办法：**{}", "sources": "来源：{}", "stop": "{}。"},
@@ -84,6 +92,14 @@ def render(language: str) -> str:
 def contents(language: str) -> str:
     """Return the list of topics."""
     return "".join(f"- [{topic['title'][language]}](#{name})\n" for name, topic in topics().items())
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> None:
+    """Keep the topics alone in the list beside the page: with all messages it would be as long as the page."""
+    if page.file.src_uri.endswith(PAGE):
+        for title in page.toc:
+            for topic in title.children:
+                topic.children = []
 
 
 TABLES: dict[str, Callable[[str], str]] = {"error-topics": contents, "error-messages": render}
