@@ -95,7 +95,7 @@ def contents(language: str) -> str:
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> None:
-    """Keep the topics alone in the list beside the page: with all messages it would be as long as the page."""
+    """Keep only topics in the list beside the page; with all messages, it would be as long as the page."""
     if page.file.src_uri.endswith(PAGE):
         for title in page.toc:
             for topic in title.children:

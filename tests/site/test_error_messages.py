@@ -3,6 +3,7 @@
 import html
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import error_messages
 import pytest
@@ -125,3 +126,13 @@ def test_the_page_has_a_list_of_all_topics(language):
     assert listed == list(TOPICS) and len(listed) >= 8
     text = (ROOT / "docs" / language / PAGE).read_text(encoding="utf-8")
     assert text.index("<!-- table: error-topics -->") < text.index("<!-- table: error-messages -->")
+
+
+@pytest.mark.parametrize(("page", "kept"), [(f"zh/{PAGE}", 0), ("zh/reference/operators.md", 1)])
+def test_the_list_beside_the_page_has_topics_alone(page, kept):
+    topic = SimpleNamespace(children=["a message"])
+    title = SimpleNamespace(children=[topic])
+    error_messages.on_page_content(
+        "", SimpleNamespace(file=SimpleNamespace(src_uri=page), toc=[title]), None, None
+    )
+    assert title.children == [topic] and len(topic.children) == kept
