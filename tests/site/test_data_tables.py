@@ -12,7 +12,9 @@ from tools.checks.written_numbers import compare_numbers
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = SimpleNamespace(file=SimpleNamespace(src_uri="guides/speed.md"))
-CODE_OR_LINK = re.compile(r"`[^`]+`|<code>.*?</code>|\]\(https?://[^)]+\)|href=\"[^\"]+\"")
+CODE_OR_LINK = re.compile(
+    r"(?<!`)(?P<mark>`+)(?!`)[^\n]+?(?<!`)(?P=mark)(?!`)|<code>.*?</code>|\]\(https?://[^)]+\)|href=\"[^\"]+\""
+)
 
 
 def put_in(markdown):
@@ -61,11 +63,16 @@ def test_every_name_on_a_page_is_a_table_and_every_table_is_on_a_page(language):
 def test_both_languages_have_the_same_rows_figures_code_and_links(name):
     english, chinese = (data_tables.render(name, language) for language in ("en", "zh"))
     assert compare_numbers(english, chinese, exact=True)[1] == []
-    assert sorted(CODE_OR_LINK.findall(english)) == sorted(CODE_OR_LINK.findall(chinese))
+    code_and_links = [
+        sorted(found[0] for found in CODE_OR_LINK.finditer(text)) for text in (english, chinese)
+    ]
+    assert code_and_links[0] == code_and_links[1]
     assert english != chinese
     shapes = [[line.count("|") for line in text.splitlines()] for text in (english, chinese)]
     assert shapes[0] == shapes[1]
     for table in english.split("\n\n"):  # each row has a cell under each heading
         assert len({line.count("|") for line in table.splitlines() if line.startswith("|")}) <= 1
     for text in (english, chinese):
+        if name == "error-messages":  # some of them speak of Python's None
+            text = CODE_OR_LINK.sub("", text)
         assert not re.search(r"\bNone\b|\{\w*\} ", re.sub('data-found="[^"]+"', "", text))
