@@ -18,7 +18,8 @@ from tools.drawing.page_pictures import COLOURS, FOLDER, FONT, PHONE, WIDTH, pic
 EVALUATION = json.loads(evaluation.DATA.read_text(encoding="utf-8"))
 ALL = sorted(path.name for path in FOLDER.glob("*-*.svg"))
 GALLERIES = tuple(f"floorplan-{name}-" for name in floorplan_gallery.DRAWN)  # test_floorplan_gallery.py
-STORED = [name for name in ALL if not name.startswith(GALLERIES)]
+TREES = "decision-"  # test_decision_trees.py
+STORED = [name for name in ALL if not name.startswith((*GALLERIES, TREES))]
 TEXT = "{http://www.w3.org/2000/svg}text"
 LATIN = re.compile(r"[\d.%−–]+|softmax|obv|vwap|[a-z]+(_[a-z0-9]+)+")  # names of things
 
