@@ -87,6 +87,7 @@ FEW_SEQUENCES = {
     "batch_size": 6,
     "epochs": 3,
 }
+GUIDE_SEQUENCES = {"model": "caduceus", "dataset.max_length": 512, "batch_size": 128, "lr": 1e-3}
 GUIDE_NODES = {"size": "origin", "batch_size": 256, "optimizer": "adamw", "lr": 1e-4}
 GUIDE_EDGES = {"size": "origin", "batch_size": 8, "lr": 1e-4, "plans": 400}
 SYSTEMS = (
@@ -171,7 +172,10 @@ SYSTEMS = (
         pages=("examples/genomic-caduceus/index.md", "examples/genomic-caduceus/training.md"),
         cases=(
             Case("small", {}, epochs=3, program="pretrain"),
+            Case("small", {}, epochs=12, gpu=True, program="pretrain"),
             Case("small", {}, epochs=3, program="train"),
+            Case("small", {}, epochs=12, gpu=True, program="train"),
+            Case("origin", GUIDE_SEQUENCES, epochs=0, gpu=True, program="train"),
         ),
     ),
 )

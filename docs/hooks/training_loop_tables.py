@@ -36,6 +36,18 @@ TRAININGS = {  # by system, or by system/program where there are several, and ca
         "en": "two towers, 37,452,544 parameters, batch size 256",
         "zh": "双塔，37,452,544 个参数，批大小 256",
     },
+    ("genomic_caduceus/pretrain", "small"): {
+        "en": "masked bases, 9,664 parameters, batch size 64, Lightning's loop",
+        "zh": "掩码碱基，9,664 个参数，批大小 64，Lightning 的循环",
+    },
+    ("genomic_caduceus/train", "small"): {
+        "en": "DNA classes, 9,728 parameters, batch size 64, Lightning's loop",
+        "zh": "DNA 分类，9,728 个参数，批大小 64，Lightning 的循环",
+    },
+    ("genomic_caduceus/train", "origin"): {
+        "en": "DNA classes, 470,938 parameters, 512 bases, batch size 128, Lightning's loop",
+        "zh": "DNA 分类，470,938 个参数，512 个碱基，批大小 128，Lightning 的循环",
+    },
     ("floorplan_diffusion/train_nodes", "small"): {
         "en": "floor plans, stage 1, 233,418 parameters, batch size 64",
         "zh": "户型图阶段 1，233,418 个参数，批大小 64",

@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import torch
@@ -11,6 +13,7 @@ from examples.genomic_caduceus.model import Backbone
 from examples.genomic_caduceus.options import GenomicOptions
 from snippets.accumulation import in_parts, optimizer_step
 from snippets.checkpoints import TrainingState
+from snippets.framework.errors import UsageError
 from snippets.framework.tensor_checksum import tensors_crc32
 from snippets.framework.training_setup import (
     batch_source,
@@ -56,6 +59,8 @@ class SequenceTask(Task):
         self.options, self.max_norm = options, options.clip
         device, self.precision, self.facts = open_device(options)
         check_batch_size(options, len(columns[0]), what)
+        if options.logger == "tensorboard" and find_spec("tensorboard") is None:
+            raise UsageError("logger=tensorboard needs a package: pip install tensorboard")
         torch.use_deterministic_algorithms(options.deterministic)
         torch.backends.cudnn.benchmark = options.benchmark
         self.samples_per_step, self.steps_per_epoch, self.total_steps = plan_steps(options, len(columns[0]))
@@ -70,9 +75,8 @@ class SequenceTask(Task):
         """Make optimizer and schedule for a network, and put the data in place."""
         options = self.options
         optimizer = torch.optim.AdamW(model.parameters(), options.lr, weight_decay=options.weight_decay)
-        schedule = torch.optim.lr_scheduler.LambdaLR(
-            optimizer, lambda step: warm_up_then_cosine(step, self.total_steps, options.warmup)
-        )
+        rate = partial(warm_up_then_cosine, total=self.total_steps, warmup=options.warmup)
+        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
         self.state = TrainingState(
             model.to(self.device), [optimizer], [schedule], self.device, scaler=self.precision.scaler()
         )

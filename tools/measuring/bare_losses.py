@@ -16,6 +16,9 @@ from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from examples.floorplan_diffusion.train_edges import EdgePrediction
 from examples.floorplan_diffusion.train_nodes import NodeDiffusion
+from examples.genomic_caduceus.masking import masked
+from examples.genomic_caduceus.pretrain import MaskedBases
+from examples.genomic_caduceus.train import Classification
 from examples.two_tower.train import Retrieval
 
 
@@ -44,6 +47,25 @@ def contrastive_loss(task: Retrieval, batch: tuple[torch.Tensor, ...]) -> torch.
     further = torch.einsum("bw,bkw->bk", contexts, task.negatives.cache[ids.clamp(min=0)])
     scores = scale * torch.cat([in_batch, further.masked_fill(ids < 0, -torch.inf)], dim=1)
     return F.cross_entropy(scores, torch.arange(len(rows), device=scores.device))
+
+
+@bare_loss.register
+def class_loss(task: Classification, batch: tuple[torch.Tensor, ...]) -> torch.Tensor:
+    """Return the cross-entropy of classes; what is right is not counted."""
+    with task.precision.autocast():
+        scores = task.network(batch[0].long())
+    return F.cross_entropy(scores.float(), batch[1])
+
+
+@bare_loss.register
+def base_loss(task: MaskedBases, batch: tuple[torch.Tensor]) -> torch.Tensor:
+    """Return the cross-entropy of the masked bases; what is right is not counted."""
+    tokens = batch[0].long()
+    hidden, guessed = masked(tokens, task.options.mlm_probability)
+    with task.precision.autocast():
+        scores = task.network(hidden)
+    losses = F.cross_entropy(scores.float().mT, tokens, reduction="none")
+    return (losses * guessed).sum() / guessed.sum().clamp(min=1)
 
 
 @cache

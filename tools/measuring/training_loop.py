@@ -49,27 +49,6 @@ _HEADER = """\
 """
 
 
-class WithoutSaving(Training):
-    """The loop without checkpoints, whose cost is measured by itself."""
-
-    def save(self) -> None:
-        """Write nothing."""
-
-
-class TimedSaving(Training):
-    """The loop as it is; remembers how long each checkpoint took."""
-
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
-        self.saves: list[float] = []
-
-    def save(self) -> None:
-        """Save, and note the seconds."""
-        start = time.perf_counter()
-        super().save()
-        self.saves.append(time.perf_counter() - start)
-
-
 def bare_epoch(task: Any, epoch: int) -> None:
     """Train for one epoch as a tutorial would, reading nothing from the device."""
     optimizers, schedulers = task.state.optimizers, task.state.schedulers
@@ -98,8 +77,8 @@ SIMPLE_LOOPS = {"bare": bare_epoch, "steps": steps_only}
 
 
 @contextlib.contextmanager
-def opened(kind: type[Training], task: Task) -> Iterator[tuple[Training, tqdm]]:
-    """Yield a run of `task` in a temporary folder, and a progress bar that draws into nothing."""
+def opened(program: Program, task: Task) -> Iterator[tuple[Training, tqdm]]:
+    """Yield a run of `task` in a temporary folder and the program's loop; its bar draws into nothing."""
     with (
         tempfile.TemporaryDirectory(prefix="mps-handbook-") as folder,
         Path(os.devnull).open("w") as nothing,
@@ -107,7 +86,7 @@ def opened(kind: type[Training], task: Task) -> Iterator[tuple[Training, tqdm]]:
         tqdm(total=task.total_steps, unit="step", file=nothing, disable=False) as bar,
         RunFolder(Path(folder)) as run,
     ):
-        yield kind(task, run, {"system": "measured"}, advice=""), bar
+        yield program.training(task, run, {"system": "measured"}, advice=""), bar
 
 
 def measure_overhead(
@@ -123,7 +102,8 @@ def measure_overhead(
         simple_epoch(simple, done[0])
         done[0] += 1
 
-    with opened(WithoutSaving, real) as (training, bar):
+    with opened(program, real) as (training, bar):
+        training.save = lambda: None  # what that costs is measured by itself
 
         def run_real() -> None:
             real.total_steps = real.state.step + steps
@@ -140,22 +120,36 @@ def measure_overhead(
     }
 
 
+def timed_saves(training: Training) -> list[float]:
+    """Return a list to which each save of a run will add its seconds."""
+    save, seconds = training.save, []
+
+    def timed() -> None:
+        start = time.perf_counter()
+        save()
+        seconds.append(time.perf_counter() - start)
+
+    training.save = timed
+    return seconds
+
+
 def measure_saving(program: Program, words: list[str], epochs: int) -> dict[str, Any]:
     """Return how often and how long a run with the loop's own settings wrote checkpoints."""
     task = program.prepare(program.read_command_line(words) | {"epochs": epochs})
-    with opened(TimedSaving, task) as (training, bar):
+    with opened(program, task) as (training, bar):
+        saves = timed_saves(training)
         start = time.perf_counter()
         training.train(StopSignals(), bar)
         seconds = time.perf_counter() - start
         size = training.run.last_checkpoint.stat().st_size
     return {
         "steps": task.state.step,
-        "saves": len(training.saves),
+        "saves": len(saves),
         "file_mb": round(size / 1e6, 1),
         "seconds": round(seconds, 3),
-        "seconds_saving": round(sum(training.saves), 4),
-        "share": round(sum(training.saves) / seconds, 5),
-        "share_before_the_last": round(sum(training.saves[:-1]) / seconds, 5),
+        "seconds_saving": round(sum(saves), 4),
+        "share": round(sum(saves) / seconds, 5),
+        "share_before_the_last": round(sum(saves[:-1]) / seconds, 5),
     }
 
 
@@ -169,18 +163,19 @@ def measure(name: str, device: torch.device, pairs: int) -> dict[str, Any]:
         "overhead": [],
         "saving": [],
     }
+    on_device = script.words({"device": device.type})
     for case in cases(name):
         if case.gpu != (device.type != "cpu"):
             continue
         words = script.words(case.settings)
         known = {"data": case.name, "words": words}
         for against, epoch in SIMPLE_LOOPS.items():
-            overhead = measure_overhead(program, ["--device", device.type, *words], pairs, epoch)
+            overhead = measure_overhead(program, on_device + words, pairs, epoch)
             print(f"{case.name}: real / {against} {overhead['ratio']}", flush=True)
             entry["overhead"].append(known | {"against": against} | overhead)
         if not case.epochs:
             continue
-        saving = measure_saving(program, ["--device", device.type, *words], case.epochs)
+        saving = measure_saving(program, on_device + words, case.epochs)
         print(f"{case.name}: {saving['saves']} checkpoints, {saving['share']:.3%} of the time", flush=True)
         entry["saving"].append(known | saving)
     return entry
