@@ -1,8 +1,11 @@
 """The decision trees: pictures are drawn from the data and readable, and the pages say the same in words."""
 
+import os
+import platform
 import re
 
 import pytest
+import torch
 
 from tests.tools.drawing.test_page_pictures import channels, contrast, illegible
 from tools.drawing import decision_trees as tool
@@ -61,6 +64,21 @@ def test_the_page_lists_the_checks_in_words_each_with_code_and_a_link(name, lang
     ]
     for _, rest in items:
         assert "`" in rest and "](" in rest
+
+
+@pytest.mark.parametrize(("name", "language"), PAGES)
+def test_the_lines_of_python_run(name, language):
+    """Those that print, or ask platform and torch. What needs a Mac is compiled only."""
+    model = torch.nn.Linear(4, 4)
+    x = batch = torch.ones(2, 4)
+    names = {"os": os, "platform": platform, "torch": torch, "model": model, "x": x, "batch": batch}
+    names |= {"heads": 2, "length": 8}
+    spans = re.findall(r"`((?:print|platform|torch)[.(][^`]+\))`", page_of(name, language))
+    assert spans
+    for span in spans:
+        code = compile(span, name, "exec")
+        if not re.search(r"mps|torch\.compile", span):
+            exec(code, dict(names))
 
 
 @pytest.mark.parametrize(("name", "language"), PAGES)
