@@ -35,8 +35,18 @@ ORDER = (
     *("notebooks", "continuous-integration"),
 )
 WORDS = {
-    "en": {"variants": "Also printed as:", "cure": "**Cure.** {}", "sources": "Sources: {}", "stop": "{}. "},
-    "zh": {"variants": "也会打印为：", "cure": "**解决办法：**{}", "sources": "来源：{}", "stop": "{}。"},
+    "en": {
+        "variants": "Other wordings, or lines that come with it:",
+        "cure": "**Cure.** {}",
+        "sources": "Sources: {}",
+        "stop": "{}. ",
+    },
+    "zh": {
+        "variants": "其他写法，或一起出现的内容：",
+        "cure": "**解决办法：**{}",
+        "sources": "来源：{}",
+        "stop": "{}。",
+    },
 }
 
 
@@ -77,7 +87,7 @@ def entry(message: Mapping[str, Any], language: str) -> str:
     found = releases[language] if isinstance(releases, Mapping) else releases
     small = words["stop"].format(found) if found else ""
     small += words["sources"].format(JOINTS[language][1].join(map(source_link, message["sources"])))
-    return "\n\n".join([*blocks, f"<small data-search-exclude>{small}</small>"])
+    return "\n\n".join([*blocks, f'{small}\n{{ .error-sources data-search-exclude="true" }}'])
 
 
 def render(language: str) -> str:

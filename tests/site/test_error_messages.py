@@ -89,15 +89,16 @@ def test_an_entry_in_full():
     }
     assert error_messages.entry(message, "en").split("\n\n") == [
         "### `` SomeError: `x` `` { #some-error }",
-        "Also printed as:",
+        "Other wordings, or lines that come with it:",
         "- `OtherError`",
         "Why.",
         "**Cure.** Do it.",
         '<div class="from-data" markdown>',
         '```python\n--8<-- "snippets/a.py:part"\n```',
         "</div>",
-        "<small data-search-exclude>PyTorch 2.15. Sources: [a/b#5](https://github.com/a/b/issues/5), "
-        "[b: d.py](https://github.com/a/b/blob/main/c/d.py), [docs.c.org](https://docs.c.org/d/)</small>",
+        "PyTorch 2.15. Sources: [a/b#5](https://github.com/a/b/issues/5), "
+        "[b: d.py](https://github.com/a/b/blob/main/c/d.py), [docs.c.org](https://docs.c.org/d/)\n"
+        '{ .error-sources data-search-exclude="true" }',
     ]
 
 
