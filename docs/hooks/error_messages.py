@@ -1,6 +1,6 @@
 """The page of error messages, from docs/data/error_messages/: one heading per message, then cause and cure.
 
-Each file is a topic of the page: its title, and its messages. A message has
+Each file is a topic of the page, in the order of ORDER: its title, and its messages. A message has
 
     id        the anchor, unique over all topics
     text      the message as it is printed, in one line; numbers and names are those of a real example
@@ -8,7 +8,7 @@ Each file is a topic of the page: its title, and its messages. A message has
     cause     en and zh; one or two sentences
     cure      en and zh; one line of Markdown, with links relative to reference/
     code      a tested section that cures it, such as snippets/NAME.py:SECTION, if there is one
-    releases  of PyTorch that have the text, in words; null where nobody looked
+    releases  that print the text, en and zh; null where nobody looked
     sources   of text, cause and cure: [issue, 5, owner/name], [pull, 5, owner/name] or [text, address]
     read      the day on which the sources were read
 """
@@ -17,19 +17,17 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-import yaml
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
-from origins import DATA
+from origins import DATA, load
 from wrong_results import JOINTS, link
 
 from tools.checks.page_code import MADE_FROM_DATA
 
 PAGE = "reference/error-messages.md"
 FOLDER = DATA / "error_messages"
-# Topics in the order in which a training meets them; others would follow by name.
-ORDER = (
+ORDER = (  # in which a training meets them
     *("installing", "availability", "operators", "dtypes", "autocast", "memory", "sizes", "devices", "metal"),
     *("loading", "checkpoints", "compile", "distributed", "frameworks", "libraries"),
     *("notebooks", "continuous-integration"),
@@ -52,10 +50,8 @@ WORDS = {
 
 @cache
 def topics() -> dict[str, dict[str, Any]]:
-    """Return the topics in the order of the page, by the name of their anchor."""
-    known = {path.stem: path for path in sorted(FOLDER.glob("*.yaml"))}
-    stems = [*(stem for stem in ORDER if stem in known), *(stem for stem in known if stem not in ORDER)]
-    return {stem.replace("_", "-"): yaml.safe_load(known[stem].read_text(encoding="utf-8")) for stem in stems}
+    """Return the topics in the order of the page; their names are the anchors."""
+    return {name: load(name, FOLDER) for name in ORDER}
 
 
 def code_span(text: str) -> str:
@@ -83,11 +79,10 @@ def entry(message: Mapping[str, Any], language: str) -> str:
     blocks += [message["cause"][language], words["cure"].format(message["cure"][language])]
     if code := message.get("code"):
         blocks.append(f'<div class="{MADE_FROM_DATA}" markdown>\n\n```python\n--8<-- "{code}"\n```\n\n</div>')
-    releases = message.get("releases")
-    found = releases[language] if isinstance(releases, Mapping) else releases
-    small = words["stop"].format(found) if found else ""
-    small += words["sources"].format(JOINTS[language][1].join(map(source_link, message["sources"])))
-    return "\n\n".join([*blocks, f'{small}\n{{ .error-sources data-search-exclude="true" }}'])
+    releases = message["releases"]
+    last = words["stop"].format(releases[language]) if releases else ""
+    last += words["sources"].format(JOINTS[language][1].join(map(source_link, message["sources"])))
+    return "\n\n".join([*blocks, f'{last}\n{{ .error-sources data-search-exclude="true" }}'])
 
 
 def render(language: str) -> str:

@@ -44,6 +44,10 @@ def test_every_message_has_its_sources(message):
             assert re.fullmatch(r"[\w.-]+/[\w.-]+", *repository)
 
 
+def test_every_file_is_a_topic_of_the_page():
+    assert sorted(TOPICS) == sorted(path.stem for path in error_messages.FOLDER.glob("*.yaml"))
+
+
 def test_ids_and_texts_are_unique_and_many():
     ids = [message["id"] for message in MESSAGES]
     anchors = [*ids, *TOPICS, "error-messages", "not-here", "evidence"]
