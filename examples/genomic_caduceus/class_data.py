@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy
 import torch
 
-from examples.genomic_caduceus.folders import class_names, read_split
+from examples.genomic_caduceus.csv_sequences import holds_intervals, read_intervals
+from examples.genomic_caduceus.folders import SPLITS, class_names, read_split
 from examples.genomic_caduceus.motifs import NAMES, Motif, best_possible, generate
 from examples.genomic_caduceus.tokens import FIRST_BASE, encode_all
 
@@ -67,13 +68,17 @@ def tokens_of(bases: numpy.ndarray) -> torch.Tensor:
     return torch.from_numpy(bases).to(torch.uint8) + FIRST_BASE
 
 
-def folder_data(folder: Path, length: int | None, seed: int) -> ClassData:
+def folder_data(folder: Path, length: int | None, seed: int, reference: Path | None = None) -> ClassData:
     """Return the data set in a folder; a tenth of `train`, chosen by the seed, is held out.
 
-    Raises UsageError.
+    `reference` is the genome of one that says where its sequences are. Raises UsageError.
     """
-    names = class_names(folder)
-    train, test = (read_split(folder / split, names) for split in ("train", "test"))
+    if holds_intervals(folder):
+        names, splits = read_intervals(folder, reference)
+    else:
+        names = class_names(folder)
+        splits = {split: read_split(folder / split, names) for split in SPLITS}
+    train, test = splits["train"], splits["test"]
     longest = max(map(len, [*train.sequences, *test.sequences]))
     length = min(length or longest, longest)
     whole = labelled(train.sequences, train.classes, length)

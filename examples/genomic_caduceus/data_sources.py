@@ -34,10 +34,12 @@ def find_data(text: str, windows: bool) -> tuple[str, str]:
     raise UsageError(f"data={text}: neither {' nor '.join(names)} {known}")
 
 
-def load_classes(name: str, data: str, sequences: int, length: int | None, seed: int) -> ClassData:
+def load_classes(
+    name: str, data: str, sequences: int, length: int | None, seed: int, reference: str | None = None
+) -> ClassData:
     """Return labelled sequences; `sequences` are to be generated. Raises UsageError."""
     if name == "folder":
-        return folder_data(Path(data), length, seed)
+        return folder_data(Path(data), length, seed, reference and Path(reference))
     return motif_data(sequences, seed, **({} if length is None else {"length": length}))
 
 

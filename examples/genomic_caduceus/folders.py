@@ -1,8 +1,10 @@
 """Sequences in folders, as the genomic_benchmarks downloader writes them: {train,test}/<class>/<id>.txt."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from examples.genomic_caduceus.tokens import LETTERS, no_base
 from snippets.framework.errors import UsageError
 
 SPLITS = ("train", "test")
@@ -17,7 +19,7 @@ class Labelled:
 
 
 # --8<-- [start:class_names]
-def class_names(folder: Path) -> list[str]:
+def same_classes(folder: Path, classes_in: Callable[[Path], list[str]]) -> list[str]:
     """Return the classes of a data set in alphabetical order: the number of a class is its place.
 
     A listing has no order of its own, and it may hold files such as .DS_Store. A reader that numbers classes
@@ -27,14 +29,22 @@ def class_names(folder: Path) -> list[str]:
     for split in SPLITS:
         if not (folder / split).is_dir():
             raise UsageError(f"{folder} has no folder {split}; a data set has train and test")
-        entries = (folder / split).iterdir()
-        found[split] = sorted(entry.name for entry in entries if entry.is_dir() and entry.name[0] != ".")
+        found[split] = sorted(classes_in(folder / split))
     if found["train"] != found["test"]:
         only = sorted(set(found["train"]) ^ set(found["test"]))[0]
         raise UsageError(f"{folder}: the class {only} is in only one of train and test")
     if len(found["train"]) < 2:
         raise UsageError(f"{folder}/train has {len(found['train'])} classes; it takes at least 2")
     return found["train"]
+
+
+def class_names(folder: Path) -> list[str]:
+    """Return the classes of a data set whose splits have a folder for each. Raises UsageError."""
+
+    def folders_in(split: Path) -> list[str]:
+        return [entry.name for entry in split.iterdir() if entry.is_dir() and entry.name[0] != "."]
+
+    return same_classes(folder, folders_in)
 
 
 # --8<-- [end:class_names]
@@ -49,6 +59,8 @@ def read_split(folder: Path, names: list[str]) -> Labelled:
             text = path.read_text(encoding="ascii", errors="replace").strip()
             if not text:
                 raise UsageError(f"{path} is empty")
+            if other := text.strip(LETTERS):
+                raise UsageError(f"{path}: {no_base(other[0])}")
             sequences.append(text)
             classes.append(number)
     return Labelled(sequences, classes)

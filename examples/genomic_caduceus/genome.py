@@ -1,34 +1,40 @@
 """Windows of a genome in FASTA, such as hg38.fa: all of them in a row, or those of a BED file."""
 
 import gzip
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy
 
-from examples.genomic_caduceus.tokens import TOKEN_OF_BYTE, UNKNOWN_BASE
+from examples.genomic_caduceus.tokens import TOKEN_OF_BYTE, UNKNOWN_BASE, no_base
 from snippets.framework.errors import UsageError
 
 MOST_UNKNOWN = 0.1  # of the letters of a window; with more it is left out
 HELD_OUT = 20  # without intervals, every so manieth window is held out
 
 
-def read_fasta(path: Path) -> dict[str, numpy.ndarray]:
-    """Return the tokens, uint8 (letters,), of each sequence by its name. Raises UsageError."""
+def read_fasta(path: Path, wanted: Callable[[str], bool] = lambda name: True) -> dict[str, numpy.ndarray]:
+    """Return the tokens, uint8 (letters,), of each `wanted` sequence by its name. Raises UsageError."""
     found: dict[str, bytearray] = {}
+    letters: bytearray | None = None
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 if line[:1] == b">":
-                    name = line[1:].decode("utf-8", "replace").split(maxsplit=1)
-                    letters = found[name[0] if name else ""] = bytearray()
+                    name = (line[1:].decode("utf-8", "replace").split(maxsplit=1) or [""])[0]
+                    if name in found:
+                        raise UsageError(f"{path}, line {number}: there is another sequence {name}")
+                    letters = bytearray()
+                    if wanted(name):
+                        found[name] = letters
                 elif line.strip():
-                    if not found:
+                    if letters is None:
                         raise UsageError(f"{path}, line {number}: FASTA begins with >name")
                     letters += line.strip()
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
-    if not any(found.values()):
+    if letters is None or (found and not any(found.values())):
         raise UsageError(f"{path} holds no sequence; FASTA has >name, then lines of letters")
     return {name: tokens_in(path, name, letters) for name, letters in found.items()}
 
@@ -39,7 +45,7 @@ def tokens_in(path: Path, name: str, letters: bytearray) -> numpy.ndarray:
     tokens = TOKEN_OF_BYTE[codes]
     if not tokens.all():
         place = int((tokens == 0).argmax())
-        raise UsageError(f"{path}, {name}, place {place + 1}: the letter {chr(codes[place])!r} is no base")
+        raise UsageError(f"{path}, {name}, place {place + 1}: {no_base(chr(codes[place]))}")
     return tokens
 
 
@@ -95,6 +101,6 @@ def read_bed(path: Path) -> Iterator[tuple[str, int, int, str]]:
         ) from None
     for number, line in enumerate(lines, 1):
         parts = line.split("\t")
-        if len(parts) < 4 or not (parts[1].isdecimal() and parts[2].isdecimal()):
+        if len(parts) < 4 or not all(part.isdecimal() and len(part) < 16 for part in parts[1:3]):
             raise UsageError(f"{path}, line {number}: expected name, start, end and split between tabs")
         yield parts[0], int(parts[1]), int(parts[2]), parts[3].strip()

@@ -19,7 +19,17 @@ from omegaconf.errors import OmegaConfBaseException
 from snippets.framework.errors import UsageError, one_line
 
 CONFIGS = Path(__file__).with_name("configs")
-FILES = frozenset({"data", "out", "resume", "train.pretrained", "dataset.intervals", "dataset.dataset_name"})
+FILES = frozenset(
+    {
+        "data",
+        "out",
+        "resume",
+        "train.pretrained",
+        "dataset.intervals",
+        "dataset.reference",
+        "dataset.dataset_name",
+    }
+)
 
 
 def div_up(whole: Any, part: Any) -> int:
@@ -36,7 +46,7 @@ def compose_config(file: str, words: Sequence[str]) -> DictConfig:
     with initialize_config_dir(config_dir=str(CONFIGS), version_base="1.3"):
         try:
             return compose(file, [with_quotes(word) for word in words])
-        except (HydraException, OmegaConfBaseException) as error:
+        except (HydraException, OmegaConfBaseException, ValueError) as error:
             raise UsageError(explained(error)) from None
 
 
@@ -44,7 +54,7 @@ def keys_of(words: Sequence[str]) -> set[str]:
     """Return the keys that the words set. Raises UsageError for what is no `key=value`."""
     try:
         parsed = parser().parse_overrides([with_quotes(word) for word in words])
-    except HydraException as error:
+    except (HydraException, ValueError) as error:
         raise UsageError(explained(error)) from None
     if removed := [override.key_or_group for override in parsed if override.is_delete()]:
         raise UsageError(f"~{removed[0]}: no key can be removed")
@@ -109,4 +119,6 @@ def explained(error: Exception) -> str:
         return f"{group}={name}: there is no such file; choose {', '.join(names)}"
     if "missing EQUAL" in text:
         return f"{quoted}: options are written as key=value"
+    if "integer string conversion" in text:  # Python's own limit, which Hydra does not expect
+        return "a number has too many digits"
     return text

@@ -63,6 +63,9 @@ class FineTuningOptions(GenomicOptions):
     """Every option of train.py."""
 
     pretrained: str | None = None
+    reference: str | None = None
+
+    MAY_CHANGE: ClassVar[frozenset[str]] = GenomicOptions.MAY_CHANGE | {"reference"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,6 +155,9 @@ PRETRAINED = Key(
 )
 MASKED = Key("dataset.mlm_probability", number(0, 1, above=True, below=True), "share of bases to guess", 0.15)
 INTERVALS = Key("dataset.intervals", or_null(path_of), "BED file with the windows of a genome", None)
+REFERENCE = Key(
+    "dataset.reference", or_null(path_of), "FASTA file, where the data are places in a genome", None
+)
 # --8<-- [end:keys]
 OF_THE_CALL = {
     "out": Key("out", expanded, "folder of the run"),
@@ -278,7 +284,7 @@ TRAIN = CommandLine(
     "Train a classifier of DNA sequences. With no option: generated sequences, half of which hold a motif.",
     "config",
     FineTuningOptions,
-    KEYS | {"pretrained": PRETRAINED},
+    KEYS | {"pretrained": PRETRAINED, "reference": REFERENCE},
 )
 PRETRAIN = CommandLine(
     "pretrain.py",

@@ -35,9 +35,13 @@ def encode(sequence: str, length: int) -> numpy.ndarray:
     tokens = numpy.full(length, PAD, dtype=numpy.uint8)
     tokens[length - len(letters) :] = found = TOKEN_OF_BYTE[letters]
     if not found.all():  # 0 is [CLS], which no letter means
-        wrong = sequence[int((found == 0).argmax())]
-        raise UsageError(f"the letter {wrong!r} is no base; the letters are {', '.join(BASES)}")
+        raise UsageError(no_base(sequence[int((found == 0).argmax())]))
     return tokens
+
+
+def no_base(letter: str) -> str:
+    """Return what is said of a letter that means no base."""
+    return f"the letter {letter!r} is no base; the letters are {', '.join(BASES)}"
 
 
 def token_of_byte() -> numpy.ndarray:
@@ -49,6 +53,21 @@ def token_of_byte() -> numpy.ndarray:
 
 
 TOKEN_OF_BYTE = token_of_byte()
+LETTERS = BASES + BASES.lower()
+BYTES = numpy.frombuffer(BASES.encode(), dtype=numpy.uint8)
+
+
+def letters(tokens: numpy.ndarray) -> str:
+    """Return bases, uint8 (letters,), as letters in upper case."""
+    return BYTES[tokens - FIRST_BASE].tobytes().decode()
+
+
+def other_strand(sequence: str) -> str:
+    """Return the reverse complement of a sequence of letters in upper case."""
+    return sequence.translate(OTHER_LETTERS)[::-1]
+
+
+OTHER_LETTERS = str.maketrans(PARTNER)
 
 
 def encode_all(sequences: Sequence[str], length: int) -> torch.Tensor:

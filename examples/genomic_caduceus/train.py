@@ -42,7 +42,12 @@ class Classification(SequenceTask):
     def __init__(self, options: FineTuningOptions) -> None:
         """Load the sequences and make network, optimizer and schedule. Raises UsageError; writes nothing."""
         self.data = data = load_classes(
-            options.data_name, options.data, options.sequences, options.length, options.seed
+            options.data_name,
+            options.data,
+            options.sequences,
+            options.length,
+            options.seed,
+            options.reference,
         )
         self.prepare(options, [data.train.tokens, data.train.classes], "sequences to learn from")
         model = Classifier(

@@ -1,0 +1,110 @@
+"""Write sequences in the forms in which data sets of DNA are passed on; the readers here read them."""
+
+import csv
+import gzip
+import io
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy
+import torch
+
+from examples.genomic_caduceus.class_data import Labelled
+from examples.genomic_caduceus.csv_sequences import HEADER
+from examples.genomic_caduceus.tokens import BASES, letters, other_strand
+from snippets.framework.errors import RunError, UsageError
+
+LINE = 60  # letters in a line of FASTA
+CHROMOSOMES = 3  # of the generated genome that the intervals are of
+GAP = 20  # most letters between two intervals
+
+Splits = Mapping[str, Labelled]
+
+
+def write_whole(folder: Path, write: Callable[[Path], None]) -> None:
+    """Let `write` fill a new folder: all of it appears at once. Raises UsageError and RunError."""
+    folder = folder.resolve()
+    check_empty(folder)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as temporary:
+            new = Path(temporary, folder.name)
+            new.mkdir()
+            write(new)
+            new.replace(folder)
+    except OSError as error:
+        raise RunError(f"cannot write {folder}: {error.strerror}; choose another --out") from None
+
+
+def check_empty(folder: Path) -> None:
+    """Raise UsageError unless there is no such folder yet, or nothing in it."""
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise UsageError(f"{folder} is not empty; choose another --out, or remove it first")
+
+
+def write_folders(folder: Path, splits: Splits, names: tuple[str, ...]) -> None:
+    """Write {train,test}/<class>/<id>.txt, a sequence each, as the genomic_benchmarks downloader does."""
+    for split, data in splits.items():
+        for name in names:
+            (folder / split / name).mkdir(parents=True)
+        for row, (tokens, number) in enumerate(zip(data.tokens.numpy(), data.classes.tolist(), strict=True)):
+            path = folder / split / names[number] / f"{row:06d}.txt"
+            path.write_text(letters(tokens), encoding="ascii")
+
+
+def write_intervals(folder: Path, splits: Splits, names: tuple[str, ...], seed: int) -> None:
+    """Write where in a genome each sequence is, and on which strand, as the genomic_benchmarks repository.
+
+    The genome, genome.fa, is made of the sequences, with random bases between them.
+    """
+    random = numpy.random.default_rng(seed)
+    genome: dict[str, list[str]] = {f"chr{number + 1}": [] for number in range(CHROMOSOMES)}
+    ends = dict.fromkeys(genome, 0)
+
+    def place(row: int, sequence: str) -> tuple[str, int, int, str]:
+        region, strand = f"chr{row % CHROMOSOMES + 1}", "+-"[random.integers(2)]
+        gap = "".join(BASES[base] for base in random.integers(0, 4, random.integers(1, GAP)))
+        genome[region] += [gap, sequence if strand == "+" else other_strand(sequence)]
+        start = ends[region] + len(gap)
+        ends[region] = start + len(sequence)
+        return region, start, ends[region], strand
+
+    for split, data in splits.items():
+        rows: dict[str, list[tuple]] = {name: [] for name in names}
+        for row, (tokens, number) in enumerate(zip(data.tokens.numpy(), data.classes.tolist(), strict=True)):
+            rows[names[number]].append((row, *place(row, letters(tokens))))
+        (folder / split).mkdir()
+        for name in names:
+            write_table(folder / split / f"{name}.csv.gz", rows[name])
+    write_fasta(folder / "genome.fa", {name: "".join(parts) for name, parts in genome.items()})
+    classes = "".join(f"  {name}:\n    type: fa\n    url: genome.fa\n" for name in names)
+    (folder / "metadata.yaml").write_text(f"classes:\n{classes}version: 0\n", encoding="utf-8")
+
+
+def write_table(path: Path, rows: Iterable[tuple]) -> None:
+    """Write intervals as a compressed table. The same rows give the same bytes: no time is noted."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(HEADER)
+    table.writerows(rows)
+    path.write_bytes(gzip.compress(text.getvalue().encode(), mtime=0))
+
+
+def write_fasta(path: Path, sequences: Mapping[str, str]) -> None:
+    """Write sequences by their names."""
+    with path.open("w", encoding="ascii") as file:
+        for name, sequence in sequences.items():
+            file.write(f">{name}\n")
+            file.writelines(f"{sequence[start : start + LINE]}\n" for start in range(0, len(sequence), LINE))
+
+
+def write_records(folder: Path, windows: torch.Tensor) -> None:
+    """Write windows (windows, length) as sequences.fa, a record each."""
+    named = {f"sequence-{row:06d}": letters(tokens) for row, tokens in enumerate(windows.numpy())}
+    write_fasta(folder / "sequences.fa", named)
+
+
+def write_genome(folder: Path, windows: torch.Tensor) -> None:
+    """Write windows (windows, length) one behind the other as genome.fa, a single record."""
+    write_fasta(folder / "genome.fa", {"chr1": letters(windows.numpy().reshape(-1))})
