@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# ci: run long
+
+# --8<-- [start:quick-start]
+python examples/genomic_caduceus/train.py
+python examples/genomic_caduceus/pretrain.py
+# --8<-- [end:quick-start]
+
+# --8<-- [start:fine-tune]
+python examples/genomic_caduceus/train.py train.pretrained=newest
+# --8<-- [end:fine-tune]
+
+# --8<-- [start:make-data]
+python examples/genomic_caduceus/make_data.py --sequences 1000 --out data/motif
+python examples/genomic_caduceus/train.py data=data/motif
+# --8<-- [end:make-data]
+
+# --8<-- [start:experiment]
+python examples/genomic_caduceus/train.py experiment=hg38/mps_optimized_genomic_benchmark \
+    data=data/motif model=small precision=32 max_steps=4
+# --8<-- [end:experiment]
+
+# --8<-- [start:look]
+python examples/genomic_caduceus/train.py experiment=hg38/mps_optimized_genomic_benchmark --cfg job
+# --8<-- [end:look]
+
+# --8<-- [start:plus]
+python examples/genomic_caduceus/train.py experiment=hg38/genomic_benchmark \
+    +dataset.num_workers=0 +dataset.pin_memory=false +dataset.drop_last=true \
+    data=data/motif model=small max_steps=4
+# --8<-- [end:plus]
+
+# --8<-- [start:halves]
+python examples/genomic_caduceus/train.py batch_size=32 train.global_batch_size=64 max_steps=20
+# --8<-- [end:halves]
+
+# --8<-- [start:resume]
+python examples/genomic_caduceus/train.py out=runs/motif resume=auto
+# --8<-- [end:resume]
+
+# --8<-- [start:watch]
+python examples/monitor.py
+# --8<-- [end:watch]
