@@ -89,18 +89,18 @@ class Drawing:
         self.write(text, PADDING, "ink")
         self.y = bottom
 
-    def then(self, answer: str, words: str, x: float = BRANCH) -> None:
-        """Add the box of what a check leads to, beside the line to the next one."""
-        text = wrapped(answer, WIDTH - x - 3 * PADDING)
-        top, bottom, middle = self.y, self.y + 2 * PADDING + LINE * len(text), self.y + PADDING + LINE / 2
+    def then(self, text: str, label: str, x: float = BRANCH) -> None:
+        """Add the box of what a check leads to, beside the line to the next one. A label brings an arrow."""
+        lines = wrapped(text, WIDTH - x - 3 * PADDING)
+        top, bottom = self.y, self.y + 2 * PADDING + LINE * len(lines)
         box = [(x, top), (WIDTH - 1, top), (WIDTH - 1, bottom), (x, bottom), (x, top)]
         self.lines(*pairwise(box), colour="then")
-        if words:
-            self.lines(((SPINE, middle + LINE / 2), (x - 7, middle + LINE / 2)))
-            point = middle + LINE / 2
-            self.area((x - 9, point - 5), (x - 1, point), (x - 9, point + 5), colour="line")
-            self.text(SPINE + 10, middle - 3, words, "ink")
-        self.write(text, x + PADDING, "then")
+        if label:
+            arrow = top + PADDING + LINE
+            self.lines(((SPINE, arrow), (x - 7, arrow)))
+            self.area((x - 9, arrow - 5), (x - 1, arrow), (x - 9, arrow + 5), colour="line")
+            self.text(SPINE + 10, arrow - LINE / 2 - 3, label, "ink")
+        self.write(lines, x + PADDING, "then")
         self.y = bottom
 
     def write(self, text: list[str], x: float, colour: str) -> None:
@@ -108,12 +108,12 @@ class Drawing:
         for row, line in enumerate(text):
             self.text(x, self.y + PADDING + LINE * (row + 0.5), line, colour)
 
-    def onwards(self, top: float, words: str) -> None:
-        """Add the line from the check that ends at `top` to what comes next, with its answer."""
+    def onwards(self, top: float, label: str) -> None:
+        """Add the line from the check that ends at `top` to what comes next."""
         self.y += 2 * GAP
         self.lines(((SPINE, top), (SPINE, self.y - 6)))
         self.area((SPINE - 5, self.y - 9), (SPINE, self.y - 1), (SPINE + 5, self.y - 9), colour="line")
-        self.text(SPINE + 10, self.y - GAP, words, "ink")
+        self.text(SPINE + 10, self.y - GAP, label, "ink")
 
 
 def draw(tree: dict[str, Any], language: str, scheme: str) -> Picture:
