@@ -42,6 +42,7 @@ def schema(name: str) -> tuple[str, ...]:
     return ("check-jsonschema", "--quiet", "--builtin-schema", f"vendor.{name}")
 
 
+SHELL = ("snippets/shell/*.sh", "examples/*.sh", "examples/*/*.sh")
 WORKFLOWS = (".github/workflows/*.yml", "snippets/workflows/*.yml")
 FORMS = ".github/ISSUE_TEMPLATE"
 CHECKS = (
@@ -49,7 +50,7 @@ CHECKS = (
     Check("ruff format", ("ruff", "format", "--check", "--quiet", ".")),
     # Style notes stay on: they catch what bash 3.2 on Macs does differently.
     Check("shellcheck", ("shellcheck",), ("tools/*.sh", ".ci/run")),
-    Check("shellcheck of snippets", ("shellcheck", "--shell=bash"), ("snippets/shell/*.sh", "examples/*.sh")),
+    Check("shellcheck of snippets", ("shellcheck", "--shell=bash"), SHELL),
     Check("workflows", schema("github-workflows"), WORKFLOWS),
     Check("security of workflows", ("zizmor", "--offline", "--quiet", "--no-progress"), WORKFLOWS),
     Check("issue forms", schema("github-issue-forms"), (f"{FORMS}/*.yml",), except_for="config.yml"),
