@@ -179,7 +179,7 @@ def table(results: dict[str, Any]) -> list[str]:
         limits = f"({took['low']:.1f} to {took['high']:.1f})"
         lines.append(
             f"{name:10} {one['batch_size']:>4d}{times:4}  {one['precision']:6}  {took['median']:8.1f} "
-            f"{limits:<17} {one['sequences_per_s']:10.0f} {memory:>12} {one['val_loss']:14.4f}"
+            f"{limits:<17} {one['sequences_per_s']:12.0f} {memory:>12} {one['val_loss']:14.4f}"
         )
     ratio = results["ratio"]
     limits = f"({ratio['low']:.2f} to {ratio['high']:.2f})"
