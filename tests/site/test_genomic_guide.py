@@ -1,0 +1,176 @@
+"""The corrected Caduceus guide prints what was recorded, names what the guide names, and computes right."""
+
+import re
+from pathlib import Path
+
+import pytest
+import pytorch_lightning as pl
+
+from examples.genomic_caduceus.model import Backbone, Classifier
+from examples.genomic_caduceus.options import PRETRAIN, TRAIN
+from examples.systems import find
+from snippets.framework.errors import UsageError
+from tools.checks.sections import all_sections
+
+ROOT = Path(__file__).resolve().parents[2]
+EXPERIMENT = "experiment=hg38/mps_optimized_genomic_benchmark"
+OF_THE_GUIDE = [
+    "mps_optimized_genomic_benchmark.sh",
+    EXPERIMENT,
+    "verify_mps_optimizations.py",
+    "mps_optimization_report.json",
+    "run_genomic_benchmark_no_wandb.sh",
+    "configs/dataset/mps_optimized_genomic_benchmark.yaml",
+    "configs/experiment/hg38/mps_optimized_genomic_benchmark.yaml",
+    "src/dataloaders/mps_optimized_genomics.py",
+    "caduceus/modeling_caduceus.py",
+    'BATCH_SIZE="64"',
+    "accumulate_grad_batches=2",
+    "precision: bf16`",
+    "precision: bf16-mixed",
+    "amp_backend: native",
+    "accelerator: mps",
+    "devices: 1",
+    "gradient_clip_val: 1.0",
+    "deterministic: false",
+    "benchmark: true",
+    "+dataset.num_workers=0 +dataset.pin_memory=false +dataset.drop_last=true",
+    "PYTORCH_ENABLE_MPS_FALLBACK=1",
+    "PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0",
+    "conda activate caduceus",
+    "torch.mps.empty_cache()",
+    "psutil.virtual_memory()",
+]
+OF_CADUCEUS = {  # keys of the published program that have another name here, or none
+    "dataset.train_val_split_seed",
+    "train.pretrained_model_path",
+    "model.config_path",
+    "loader.num_workers",
+    "loader.pin_memory",
+    "dataset.conjoin_test",
+    "decoder.conjoin_test",
+    "train.gpu_mem",
+}
+
+
+@pytest.fixture(params=["en", "zh"])
+def page(request):
+    return (ROOT / f"docs/{request.param}/examples/genomic-caduceus/index.md").read_text(encoding="utf-8")
+
+
+def part(page, start, end):
+    """Return what stands between two headings, named by their ids."""
+    return page[page.index(f"{{ #{start} }}") : page.index(f"{{ #{end} }}")]
+
+
+def recorded(name):
+    return (ROOT / f"docs/data/recorded/{name}.txt").read_text(encoding="utf-8")
+
+
+def test_the_results_are_those_of_the_recordings(page):
+    reached, best = re.search(
+        r"done +(\d+\.\d+%) of 2,000 .*\((\d+\.\d+%) at best\)", recorded("genomic_train")
+    ).groups()
+    learned, held_out = re.search(
+        r"([\d,]+) sequences to learn from, ([\d,]+) held out", recorded("genomic_train")
+    ).groups()
+    floor = re.search(r"before (\d\.\d+)", recorded("genomic_pretrain"))[1]
+    loss = re.search(r"done +loss (\d\.\d+)", recorded("genomic_pretrain"))[1]
+    assert float(loss) < float(floor)
+    section = part(page, "output", "fine-tune")
+    for figure in (reached, best, learned, held_out, floor):
+        assert re.search(rf"(?<![\d.,]){re.escape(figure)}(?!\d)", section), figure
+
+
+def test_the_recorded_comparison_found_no_difference():
+    lines = recorded("genomic_verify").splitlines()
+    assert lines[-3].startswith("ratio ") and "no difference: 1 is within the spread" in lines[-3]
+
+
+def test_everything_that_the_guide_names_is_in_the_table(page):
+    table = part(page, "commands", "use")
+    assert [name for name in OF_THE_GUIDE if name not in table] == []
+
+
+def test_every_key_on_the_page_is_known(page):
+    sections, _ = all_sections(ROOT)
+    shown = [sections[key].text for key in re.findall(r'"(snippets/shell/genomic\w*\.sh:[\w-]+)"', page)]
+    words = " ".join([*re.findall(r"`([^`\n]+)`", page), *shown])
+    keys = set(
+        re.findall(r"(?<![\w.-])\+?((?:dataset|model|train|trainer|loader|decoder)\.[a-z_.]+)=", words)
+    )
+    keys |= set(re.findall(r"(?<=[ `\n])(data|batch_size|seed|workers|resume|out|precision)=\S", words))
+    known = TRAIN.known() | PRETRAIN.known()
+    assert len(keys - OF_CADUCEUS) > 12
+    assert keys - known - OF_CADUCEUS == set()
+    assert not OF_CADUCEUS & known
+
+
+def test_the_trees_name_files_that_are_there(page):
+    tree = part(page, "files", "missing")
+    names = re.findall(r"[\w.]+\.(?:py|sh|yaml)", tree)
+    assert len(names) > 10
+    present = {path.name for path in (ROOT / "examples/genomic_caduceus").rglob("*")}
+    present |= {path.name for path in (ROOT / "snippets").glob("*.py")}
+    assert [name for name in names if name not in present] == []
+    programs = find("genomic_caduceus")[1]
+    assert {f"{program.name}/" for program in programs} <= set(re.findall(r"\w+/", tree))
+
+
+def values(*words):
+    """Return the batch, the passes per step and the word for the precision that the words lead to."""
+    found = TRAIN.values([*words])
+    return tuple(
+        found[f"{key}"]
+        for key in ("dataset.batch_size", "trainer.accumulate_grad_batches", "trainer.precision")
+    )
+
+
+def test_half_of_the_batch_takes_two_passes_only_if_the_step_keeps_its_size():
+    assert values(EXPERIMENT) == (64, 2, "bf16-mixed")
+    assert values("batch_size=64", "train.global_batch_size=128")[:2] == (64, 2)
+    assert values("batch_size=32", "train.global_batch_size=64")[:2] == (32, 2)
+    assert values("experiment=hg38/genomic_benchmark")[:2] == (128, 1)
+    assert values("experiment=hg38/genomic_benchmark", "dataset.batch_size=64")[:2] == (64, 1)
+
+
+@pytest.mark.parametrize("word", ["bf16", "bf16-mixed"])
+def test_both_words_for_bf16_mean_the_same(word):
+    assert TRAIN.read([f"trainer.precision={word}"]) == {"precision": "bf16"}
+    assert pl.Trainer(accelerator="cpu", precision=word, logger=False).precision == "bf16-mixed"
+
+
+def test_lightning_knows_no_amp_backend():
+    with pytest.raises(TypeError, match="amp_backend"):
+        pl.Trainer(amp_backend="native")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["experiment=hg38/genomic_benchmark", "dataset.num_workers=0"], ["+dataset.num_workers=0"]],
+)
+def test_errors_about_keys_read_as_on_the_page(page, words):
+    with pytest.raises(UsageError) as error:
+        TRAIN.read(words)
+    said = str(error.value).partition(" Either")[0]  # behind it: how to write the word instead
+    assert f"`{said}`" in page
+
+
+def test_with_a_plus_the_words_of_the_guide_work():
+    words = ["+dataset.num_workers=0", "+dataset.pin_memory=false", "+dataset.drop_last=true"]
+    read = TRAIN.read(["experiment=hg38/genomic_benchmark", *words])
+    assert (read["workers"], read["pin_memory"], read["drop_last"]) == (0, False, True)
+
+
+def test_the_sums_are_right(page):
+    assert int(64 * 0.8) == 51 and round(1 - 51 / 128, 2) == 0.6
+    assert round(27_097 * 251 / 1e6, 1) == 6.8
+    for text in ("⌊64 × 0.8⌋ = 51", "60%", "6.8 MB"):
+        assert text in page
+
+
+def test_the_published_size_is_what_the_experiment_trains(page):
+    found = TRAIN.values([EXPERIMENT])
+    backbone = Backbone(*(found[f"model.config.{name}"] for name in ("d_model", "n_layer", "d_state")))
+    count = sum(parameter.numel() for parameter in Classifier(backbone, 2).parameters())
+    assert f"{count:,}" in page
