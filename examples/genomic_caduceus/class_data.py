@@ -13,7 +13,7 @@ from examples.genomic_caduceus.motifs import NAMES, Motif, best_possible, genera
 from examples.genomic_caduceus.tokens import FIRST_BASE, encode_all
 
 LENGTH, PLACES, ERROR = 64, 10, 0.05  # of generated sequences, of the motif, chance of another base in it
-TEST = 2_000  # generated sequences: an accuracy of 95 % is then known to half a percent
+TEST = 2_000  # generated sequences at most: an accuracy of 95 % is then known to half a percent
 HELD_OUT = 0.1  # of the training data of a folder, to choose by
 
 
@@ -56,7 +56,8 @@ def motif_data(sequences: int, seed: int, length: int = LENGTH) -> ClassData:
     """Return generated sequences, of which half hold the seed's motif."""
     random = numpy.random.default_rng(seed)
     motif = Motif.drawn(min(PLACES, length), ERROR, random)
-    made = [generate(count, length, motif, random) for count in (sequences, max(sequences // 4, 20), TEST)]
+    counts = sequences, max(sequences // 4, 20), min(5 * sequences, TEST)
+    made = [generate(count, length, motif, random) for count in counts]
     train, val, test = (Labelled(tokens_of(bases), torch.from_numpy(classes)) for bases, classes in made)
     source = f"generated; a motif of {len(motif.table)} bases, on either strand, in half of them"
     return ClassData("motif", source, NAMES, train, val, test, best_possible(*made[2], motif))

@@ -12,7 +12,7 @@ from typing import Any
 
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.errors import HydraException
+from hydra.errors import HydraException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -121,4 +121,4 @@ def explained(error: Exception) -> str:
         return f"{quoted}: options are written as key=value"
     if "integer string conversion" in text:  # Python's own limit, which Hydra does not expect
         return "a number has too many digits"
-    return text
+    return f"{error.override}: {text}" if isinstance(error, OverrideParseException) else text

@@ -4,7 +4,9 @@ Lightning opens autocast, adds gradients up, clips them, steps and goes through 
 needs is told to the `Training` that all systems use, which also says when to stop.
 """
 
+import contextlib
 import logging
+import signal
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -18,7 +20,6 @@ from pytorch_lightning.strategies import SingleDeviceStrategy
 from tqdm import tqdm
 
 from snippets.accumulation import in_parts
-from snippets.framework.errors import UsageError
 from snippets.lightning_on_mac import check_autocast
 from snippets.stop_signals import StopSignals
 from snippets.training_loop import Training
@@ -90,6 +91,19 @@ class TellTraining(pl.Callback):
 
 
 # --8<-- [end:callback]
+@contextlib.contextmanager
+def keyboard_interrupt_as_usual() -> Iterator[None]:
+    """Inside the block, let a second Ctrl-C end the run as it always does.
+
+    Lightning makes an exit with code 1 of it, and has any further one ignored.
+    """
+    try:
+        yield
+    except SystemExit as left:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        raise KeyboardInterrupt from left
+
+
 class LightningTraining(Training):
     """A run in progress, in Lightning's loop."""
 
@@ -99,6 +113,7 @@ class LightningTraining(Training):
         if self.state.step >= self.task.total_steps:
             return
         options = self.task.options
+        self.records = self.loggers()
         trainer = pl.Trainer(
             strategy=SingleDeviceStrategy(self.state.device, ACCELERATORS[self.state.device.type]()),
             plugins=[self.precision()],
@@ -106,7 +121,7 @@ class LightningTraining(Training):
             accumulate_grad_batches=options.accumulate,
             gradient_clip_val=options.clip,
             callbacks=[TellTraining(self, stop, bar)],
-            logger=self.loggers(),
+            logger=self.records,
             deterministic=options.deterministic or None,
             benchmark=options.benchmark,
             enable_checkpointing=False,
@@ -116,9 +131,19 @@ class LightningTraining(Training):
         trainer._signal_connector.register_signal_handlers = lambda: None
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", module="pytorch_lightning")
-            trainer.fit(Module(self.task), Parts(self))
+            with keyboard_interrupt_as_usual():
+                trainer.fit(Module(self.task), Parts(self))
 
     # --8<-- [end:fit]
+    def look(self, epoch_done: bool) -> None:
+        """Read the measures, tell the files and the user, and the records of Lightning."""
+        super().look(epoch_done)
+        values = {"loss": self.run.pulse["loss"], "lr": self.rate}
+        values |= self.state.progress["result"] if epoch_done else {}
+        for record in self.records:
+            record.log_metrics(values, self.state.step)
+            record.save()
+
     def precision(self) -> Precision:
         """Return Lightning's word for the format of the run."""
         name, scaler = self.task.precision.name, self.state.scaler
@@ -131,13 +156,14 @@ class LightningTraining(Training):
         )
 
     def loggers(self) -> list[Logger]:
-        """Return what keeps another record of the metrics, in the run folder. Raises UsageError."""
+        """Return what keeps another record of the metrics, in the run folder.
+
+        A resumed run begins another file. TensorBoard then forgets the steps that are repeated.
+        """
         name, folder = self.task.options.logger, self.run.path
         if name == "csv":
-            return [CSVLogger(folder, name="csv", version="")]
+            return [CSVLogger(folder, name="csv")]
         if name == "tensorboard":
-            try:
-                return [TensorBoardLogger(folder, name="tensorboard", version="")]
-            except ModuleNotFoundError:
-                raise UsageError("logger=tensorboard needs a package: pip install tensorboard") from None
+            again = self.state.step + 1
+            return [TensorBoardLogger(folder, name="tensorboard", version="", purge_step=again)]
         return []

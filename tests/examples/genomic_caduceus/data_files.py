@@ -1,0 +1,94 @@
+"""The files that this system reads, for the attacks of test_damaged_data.py, and folders for other tests."""
+
+import gzip
+from pathlib import Path
+
+import numpy
+import torch
+
+from examples.genomic_caduceus.class_data import folder_data
+from examples.genomic_caduceus.genome import read_fasta, read_windows
+from examples.genomic_caduceus.tokens import FIRST_BASE, PAD, UNKNOWN_BASE
+
+CLASSES = {"one": "ACGTTGCA", "two": "GGGCCCAT"}
+LENGTH = 8  # of a window
+
+
+def make_folder(folder, classes=CLASSES, count=12):
+    """Write a data set whose sequences begin with those of their class, each with another end; return it."""
+    for split in ("train", "test"):
+        for name, sequence in classes.items():
+            (folder / split / name).mkdir(parents=True)
+            for number in range(count):
+                end = "".join("ACGT"[number // 4**place % 4] for place in range(3))
+                (folder / split / name / f"{number}.txt").write_text(sequence + end)
+    return folder
+
+
+def genome(letters=1000):
+    """Return a genome of two sequences with letters of both cases, as bytes of FASTA."""
+    random = numpy.random.default_rng(0)
+    content = ""
+    for name in ("chr1 the first", "chr2"):
+        sequence = "".join(random.choice(list("ACGTacgt"), letters))
+        lines = [sequence[start : start + 60] for start in range(0, letters, 60)]
+        content += f">{name}\n" + "\n".join(lines) + "\n"
+    return content.encode()
+
+
+def intervals():
+    """Return the lines of a BED file with windows of that genome."""
+    splits = ("train", "train", "valid", "test")
+    lines = [(f"chr{1 + n % 2}", 20 * n, 20 * n + 20, splits[n % 4]) for n in range(20)]
+    return "".join("\t".join(map(str, line)) + "\n" for line in lines)
+
+
+def make_sequence(path):
+    """Write a data set with a sequence at this place in it."""
+    make_folder(path.parents[2])
+
+
+def check_classes(data):
+    """Fail unless a data set is what is promised."""
+    for part in (data.train, data.val, data.test):
+        assert len(part) > 0 and part.tokens.shape == (len(part), data.length)
+        assert part.classes.shape == (len(part),) and part.classes.max() < len(data.names)
+        tokens, padding = part.tokens, part.tokens == PAD
+        assert (((tokens >= FIRST_BASE) & (tokens <= UNKNOWN_BASE)) | padding).all()
+        assert not padding[:, -1].any()
+        assert torch.equal(padding, padding.long().cummin(1).values.bool())  # all of it is on the left
+
+
+def check_fasta(sequences):
+    """Fail unless all letters are bases."""
+    assert sequences
+    for tokens in sequences.values():
+        assert tokens.dtype == numpy.uint8
+        assert ((tokens >= FIRST_BASE) & (tokens <= UNKNOWN_BASE)).all()
+
+
+def read_bed(path):
+    """Return the windows of a BED file in a genome beside it."""
+    fasta = path.with_name("genome.fa")
+    fasta.write_bytes(genome())
+    return read_windows(fasta, LENGTH, path)
+
+
+def check_windows(found):
+    """Fail unless there are windows of both kinds."""
+    for windows in found:
+        assert len(windows) > 0 and windows.shape[1] == LENGTH
+        check_fasta({"": windows})
+
+
+# name: what makes such a file, what reads it, what must hold for what was read
+FILES = {
+    "data/train/one/3.txt": (
+        make_sequence,
+        lambda path: folder_data(Path(path).parents[2], None, 0),
+        check_classes,
+    ),
+    "genome.fa": (lambda path: path.write_bytes(genome()), read_fasta, check_fasta),
+    "genome.fa.gz": (lambda path: path.write_bytes(gzip.compress(genome())), read_fasta, check_fasta),
+    "windows.bed": (lambda path: path.write_text(intervals()), read_bed, check_windows),
+}

@@ -1,0 +1,248 @@
+"""Options in Hydra's language: shared names and the guide's keys mean the same; mistakes are one line."""
+
+import pytest
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+
+from examples.genomic_caduceus.hydra_words import CONFIGS
+from examples.genomic_caduceus.options import KEYS, PRETRAIN, TRAIN, in_keys
+from snippets.framework.errors import UsageError
+
+GUIDE = "experiment=hg38/mps_optimized_genomic_benchmark"
+
+
+def options(*words, line=TRAIN):
+    """Return the options that a command line means."""
+    return line.resolve(line.read(words))
+
+
+def refusal(*words, line=TRAIN):
+    """Return the line in which a command line is refused."""
+    with pytest.raises(UsageError) as refused:
+        options(*words, line=line)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Return a folder that looks like a data set."""
+    (tmp_path / "promoters").mkdir()
+    return tmp_path / "promoters"
+
+
+# ---- Names ----
+
+
+# shared name: its key in the configurations of the guide, and a value that is not the default
+ALIASES = {
+    "device": ("trainer.accelerator", "cpu"),
+    "precision": ("trainer.precision", "bf16"),
+    "epochs": ("trainer.max_epochs", "7"),
+    "max_steps": ("trainer.max_steps", "9"),
+    "batch_size": ("dataset.batch_size", "32"),
+    "accumulate": ("trainer.accumulate_grad_batches", "2"),
+    "lr": ("optimizer.lr", "0.5"),
+    "weight_decay": ("optimizer.weight_decay", "0.25"),
+    "seed": ("train.seed", "3"),
+    "workers": ("dataset.num_workers", "1"),
+}
+
+
+def test_every_shared_name_has_a_key():
+    assert {name for name in ALIASES if KEYS[name].path != ALIASES[name][0]} == set()
+    assert set(ALIASES) == {name for name in KEYS if name in TRAIN.kind.__base__.__base__.__annotations__} - {
+        "compile",
+        "data",
+    }
+
+
+@pytest.mark.parametrize("name", ALIASES)
+def test_a_shared_name_and_its_key_mean_the_same(name):
+    key, value = ALIASES[name]
+    by_name, by_key = options(f"{name}={value}"), options(f"{key}={value}")
+    assert by_name == by_key != options()
+    assert str(getattr(by_name, name)) == value
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("32", "fp32"), ("32-true", "fp32"), ("16", "fp16"), ("16-mixed", "fp16"), ("bf16-mixed", "bf16")],
+)
+def test_lightnings_words_for_formats(word, meant):
+    assert options(f"trainer.precision={word}").precision == meant
+
+
+def test_lightnings_word_for_the_gpu_of_the_guide():
+    assert options("trainer.accelerator=gpu").device == "cuda"
+
+
+# ---- + and ++ ----
+
+
+@pytest.mark.parametrize("key", ["num_workers=1", "pin_memory=true", "drop_last=true"])
+def test_a_key_that_the_file_has_is_set_and_one_that_it_lacks_is_added(folder, key):
+    own, guide = (), ("dataset=genomic_benchmark", f"data={folder}")
+    for words, right, wrong in ((own, "", "+"), (guide, "+", "")):
+        (name, _, value) = key.partition("=")
+        expected = {"1": 1, "true": True}[value]
+        for prefix in (right, "++"):
+            found = options(*words, f"{prefix}dataset.{key}")
+            assert getattr(found, {"num_workers": "workers"}.get(name, name)) == expected
+        advice = refusal(*words, f"{wrong}dataset.{key}")
+        assert f"{'++' if wrong else '+'}dataset.{name}" in advice
+
+
+def test_a_command_of_the_guide_is_understood(folder):
+    words = ["+dataset.num_workers=0", "+dataset.pin_memory=false", "+dataset.drop_last=true"]
+    found = options("dataset=genomic_benchmark", f"data={folder}", *words)
+    assert (found.workers, found.pin_memory, found.drop_last) == (0, False, True)
+
+
+def test_the_experiment_of_the_guide(folder):
+    found = options(GUIDE, f"data={folder}")
+    assert (found.batch_size, found.accumulate, found.precision, found.lr) == (64, 2, "bf16", 1e-3)
+    assert (found.width, found.layers, found.state, found.epochs, found.clip) == (118, 4, 16, 10, 1.0)
+    assert (found.workers, found.pin_memory, found.drop_last, found.devices) == (0, False, True, 1)
+    assert (found.data_name, found.data) == ("folder", str(folder.resolve()))
+
+
+def test_the_pre_training_of_the_guide(tmp_path):
+    (tmp_path / "hg38.fa").write_text(">chr1\nACGT\n")
+    found = options("experiment=hg38/pretrain", f"data={tmp_path}/hg38.fa", line=PRETRAIN)
+    assert (found.width, found.layers, found.max_steps, found.lr) == (118, 4, 10_000, 8e-3)
+    assert (found.batch_size * found.accumulate, found.length) == (1024, 1024)
+    assert (found.mlm_probability, found.rc_aug, found.data_name) == (0.15, True, "genome")
+
+
+# ---- What follows from others ----
+
+
+@pytest.mark.parametrize(
+    ("words", "batch", "accumulate"),
+    [
+        (["train.global_batch_size=128"], 64, 2),
+        (["train.global_batch_size=128", "dataset.batch_size=64"], 64, 2),
+        (["train.global_batch_size=130", "batch_size=64"], 64, 3),  # rounded up
+        (["train.global_batch_size=32"], 64, 1),
+        (["dataset.batch_size=32"], 32, 1),  # the whole follows the part
+        (["batch_size=32", "accumulate=4"], 32, 4),
+        (["train.global_batch_size=128", "trainer.accumulate_grad_batches=1"], 64, 1),
+    ],
+)
+def test_passes_per_step_follow_from_the_global_batch(words, batch, accumulate):
+    found = options(*words)
+    assert (found.batch_size, found.accumulate) == (batch, accumulate)
+
+
+def test_quick_is_less_of_everything_that_was_not_set():
+    found = options("quick=true", "model.config.d_model=24")
+    assert (found.width, found.layers, found.max_steps) == (24, 1, 10)
+
+
+# ---- Mistakes ----
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("batch_size=32 dataset.batch_size=16", "batch_size=32 has no effect: dataset.batch_size is 16 here"),
+        ("lr=0.1 optimizer.lr=0.2", "lr=0.1 has no effect: optimizer.lr is 0.2 here; set that instead"),
+        ("batch_size=viele", "batch_size: must be a whole number from 1"),
+        ("dataset.batch_size=1.5", "dataset.batch_size: must be a whole number from 1"),
+        ("model.config.rcps=yes", "model.config.rcps: must be true or false, not 'yes'"),
+        ("trainer.precision=bf32", "trainer.precision: must be one of auto, fp32, bf16, fp16, 32, 32-true"),
+        ("scheduler.warmup=1", "scheduler.warmup: must be a number"),
+        ("trainer.devices=2", "trainer.devices: must be a whole number from 1 to 1"),
+        ("dataset.drop_last=false", "dataset.drop_last=false: every step of training takes whole batches"),
+        ("seed=1,2", "seed=1,2: a run has one value; for several seeds there is compare_seeds.py"),
+        ("~optimizer.lr", "~optimizer.lr: no key can be removed"),
+        ("epochs", "epochs: options are written as key=value"),
+        ("+trainer.precison=bf16", "unknown key trainer.precison; keys: "),
+        ("trainer.precison=bf16", "unknown key trainer.precison; keys: "),
+        ("--batch-size 64", "unknown option '--batch-size': options are written as key=value here; options:"),
+        ("dataset=promoters", "dataset=promoters: there is no such file; choose genomic_benchmark, hairpin,"),
+        ("data=no_such_folder", "data=no_such_folder: neither motif nor a folder with train and test"),
+        ("dataset=genomic_benchmark", "data= is missing; name the folder of a data set"),
+        ("lr=", "lr: must be a number"),
+        ("lr=${nothing}", "nothing"),
+        ("lr=[1", "lr=[1: no viable alternative at input"),
+        (f"batch_size={'9' * 5000}", "a number has too many digits"),
+        ("mlm_probability=0.2", "unknown key mlm_probability"),
+    ],
+)
+def test_mistakes_are_one_line(words, message):
+    assert message in refusal(*words.split())
+
+
+def test_an_experiment_that_does_not_exist_names_those_that_do():
+    message = refusal("experiment=hg38/mps")
+    assert message.startswith("experiment=hg38/mps: there is no such file; choose ")
+    for path in (CONFIGS / "experiment" / "hg38").iterdir():
+        assert f"hg38/{path.stem}" in message
+
+
+def test_options_of_the_other_program_are_unknown():
+    assert "unknown key train.pretrained" in refusal("train.pretrained=newest", line=PRETRAIN)
+    assert options("dataset.mlm_probability=0.2", line=PRETRAIN).mlm_probability == 0.2
+
+
+# ---- What is typed, and what is printed ----
+
+
+@pytest.mark.parametrize(
+    "name", ["a folder", "it's", "a,b", "[x]", "a=b", "$HOME", "a\\", "中文", "{a}", "(b)"]
+)
+def test_files_may_have_any_name(tmp_path, name):
+    path = tmp_path / name
+    path.mkdir()
+    found = options(f"data={path}")
+    assert found.data == str(path.resolve())
+    words = TRAIN.spelling().words({"data": found.data})
+    assert options(*words) == found
+
+
+def test_options_are_spelt_as_they_are_read():
+    found = options(
+        "batch_size=32", "max_steps=5", "trainer.gradient_clip_val=null", "model.config.rcps=false"
+    )
+    saved = {name: value for name, value in vars(found).items() if name not in found.DERIVED}
+    assert options(*TRAIN.spelling().words(saved)) == found
+    assert (found.clip, found.rcps) == (None, False)
+
+
+@pytest.mark.parametrize(
+    ("said", "here"),
+    [
+        ("--batch-size 64: there are only 3", "batch_size=64: there are only 3"),
+        ("continue it with --resume auto", "continue it with resume=auto"),
+        ("use another --out", "use another out"),
+        ("--data ~/x is not what", "data=~/x is not what"),
+        ("--lr (it was 0.1)", "lr (it was 0.1)"),
+        ("--seed=3", "seed=3"),
+    ],
+)
+def test_what_the_framework_says_of_flags_is_said_of_keys(said, here):
+    assert in_keys(said) == here
+
+
+@pytest.mark.parametrize("line", [TRAIN, PRETRAIN])
+def test_help_names_every_option_with_its_key(line, capsys):
+    with pytest.raises(SystemExit) as left:
+        line.read(["--help"])
+    text = capsys.readouterr().out
+    assert left.value.code == 0
+    assert text.startswith(f"usage: {line.program} [key=value ...]")
+    for key in line.keys.values():
+        assert f"{key.path}" in text and key.what in text
+    assert "batch_size=" in text and "(dataset.batch_size)" in text
+
+
+@pytest.mark.parametrize("words", [("--cfg", "job", "batch_size=32"), ("batch_size=32", "--cfg", "job")])
+def test_the_configuration_is_printed(capsys, words):
+    with pytest.raises(SystemExit) as left:
+        TRAIN.read(list(words))
+    assert left.value.code == 0
+    printed = OmegaConf.create(capsys.readouterr().out)
+    with initialize_config_dir(config_dir=str(CONFIGS), version_base="1.3"):
+        assert printed == compose("config", ["batch_size=32"])

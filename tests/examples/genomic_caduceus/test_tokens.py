@@ -1,0 +1,97 @@
+"""Letters as tokens, their partners, and the other strand."""
+
+import pytest
+import torch
+
+from examples.genomic_caduceus.tokens import (
+    BASES,
+    FIRST_BASE,
+    MASK,
+    PAD,
+    SPECIAL,
+    UNKNOWN_BASE,
+    VOCABULARY,
+    complement_map,
+    encode,
+    encode_all,
+    reverse_complement,
+    turned_at_random,
+)
+from snippets.framework.errors import UsageError
+
+PARTNERS = complement_map()
+NUMBERS = {"A": 7, "C": 8, "G": 9, "T": 10, "N": 11}  # as in the published networks
+
+
+def letters(tokens):
+    """Return tokens as letters, and what is none as a dot."""
+    names = {number: letter for letter, number in NUMBERS.items()}
+    return ["".join(names.get(token, ".") for token in row) for row in tokens.tolist()]
+
+
+def test_tokens_have_the_published_numbers():
+    assert {letter: FIRST_BASE + BASES.index(letter) for letter in BASES} == NUMBERS
+    assert (SPECIAL.index("[CLS]"), MASK, PAD, SPECIAL.index("[UNK]")) == (0, 3, 4, 6)
+    assert (UNKNOWN_BASE, VOCABULARY) == (11, 16)
+    assert encode("ACGTN", 5).tolist() == [7, 8, 9, 10, 11]
+
+
+def test_partners_come_in_pairs_and_n_and_special_tokens_are_their_own():
+    everything = torch.arange(VOCABULARY)
+    assert torch.equal(PARTNERS[PARTNERS], everything)
+    changed = everything[everything != PARTNERS].tolist()
+    assert changed == [NUMBERS[base] for base in "ACGT"]
+    assert [PARTNERS[NUMBERS[base]].item() for base in "ACGT"] == [NUMBERS[base] for base in "TGCA"]
+
+
+def test_padding_stands_on_the_left_and_what_is_too_long_is_cut_behind():
+    tokens = encode_all(["ACGT", "", "acgtnACGTN"], 6)
+    assert letters(tokens) == ["..ACGT", "......", "ACGTNA"]
+    assert (tokens[0, :2] == PAD).all() and (tokens[1] == PAD).all()
+    assert tokens.dtype == torch.uint8
+
+
+@pytest.mark.parametrize(
+    ("sequence", "named"),
+    [
+        ("ACXGT", "'X'"),
+        ("acgu", "'u'"),
+        ("AC GT", "' '"),
+        ("ACG\n", r"'\\n'"),
+        ("AC中", "'中'"),
+        ("-", "'-'"),
+    ],
+)
+def test_other_letters_are_named(sequence, named):
+    with pytest.raises(UsageError, match=f"the letter {named} is no base; the letters are A, C, G, T, N"):
+        encode(sequence, 10)
+
+
+def test_other_letters_behind_the_cut_are_not_read():
+    assert letters(encode_all(["ACGX"], 3)) == ["ACG"]
+
+
+def test_the_other_strand_is_read_from_its_own_beginning():
+    tokens = encode_all(["AACGTN", "AACG", "ac", ""], 6).long()
+    assert letters(reverse_complement(tokens, PARTNERS)) == ["NACGTT", "..CGTT", "....GT", "......"]
+
+
+def test_turned_twice_is_what_it_was():
+    torch.manual_seed(0)
+    tokens = torch.randint(FIRST_BASE, UNKNOWN_BASE + 1, (50, 30))
+    for row in range(30):
+        tokens[row, :row] = PAD
+    once = reverse_complement(tokens, PARTNERS)
+    assert torch.equal(reverse_complement(once, PARTNERS), tokens)
+    assert torch.equal(once == PAD, tokens == PAD)
+    assert not torch.equal(once, tokens)
+
+
+def test_every_second_sequence_is_turned():
+    torch.manual_seed(0)
+    tokens = torch.randint(FIRST_BASE, UNKNOWN_BASE, (2000, 12))
+    found, other = turned_at_random(tokens, PARTNERS), reverse_complement(tokens, PARTNERS)
+    turned = (found == other).all(1)
+    assert ((found == tokens).all(1) | turned).all()
+    assert turned.float().mean().item() == pytest.approx(0.5, abs=0.04)
+    assert not torch.equal(turned_at_random(tokens, PARTNERS), found)
