@@ -71,14 +71,12 @@ def read_command_line(words: Sequence[str]) -> tuple[argparse.Namespace, list[st
     return options, settings
 
 
-# --8<-- [start:train_with]
 def train_with(number: int, folder: Path, settings: Sequence[str]) -> int:
     """Train with a seed in a process of its own, or continue that; return its exit code."""
     own = [f"seed={number}", f"out={folder}", "resume=auto"]
     return run([sys.executable, str(PROGRAM), *settings, *own])
 
 
-# --8<-- [end:train_with]
 def result_of(number: int, folder: Path, code: int | None) -> dict[str, Any]:
     """Return what became of a seed whose training ended with `code`; None: it has not begun."""
     entry = {"seed": number, "run": str(folder)}
@@ -90,13 +88,11 @@ def result_of(number: int, folder: Path, code: int | None) -> dict[str, Any]:
     return entry | {"status": "finished"} | {name: summary.get(name) for name in names}
 
 
-# --8<-- [start:mean_and_deviation]
 def mean_and_deviation(values: Sequence[float]) -> tuple[float, float | None]:
     """Return mean and sample standard deviation, which one value does not have."""
     return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None
 
 
-# --8<-- [end:mean_and_deviation]
 def summary_of(results: list[dict[str, Any]]) -> dict[str, Any]:
     """Return mean and deviation over the finished seeds: accuracy, and what it lacks to the best possible."""
     finished = [result for result in results if result["status"] == "finished"]
@@ -114,19 +110,20 @@ def summary_of(results: list[dict[str, Any]]) -> dict[str, Any]:
 
 def table(results: list[dict[str, Any]]) -> list[str]:
     """Return a line per seed, and mean ± deviation in points."""
-    lines = ["", "seed        accuracy   at best   below it"]
+    known = any(result.get("best_possible_accuracy") is not None for result in results)
+    lines = ["", "seed        accuracy" + "   at best   below it" * known]
     for result in results:
         if result["status"] != "finished":
             lines.append(f"{result['seed']:<10}  {result['status']}")
             continue
         accuracy, best = result["test_accuracy"], result["best_possible_accuracy"]
-        known = "" if best is None else f"{best:9.2%} {100 * (best - accuracy):10.2f}"
-        lines.append(f"{result['seed']:<10} {accuracy:9.2%} {known}".rstrip())
+        line = f"{result['seed']:<10} {accuracy:9.2%}"
+        lines.append(f"{line} {best:9.2%} {100 * (best - accuracy):10.2f}" if known else line)
     for name, found in summary_of(results).items():
         deviation = found["standard_deviation"]
-        known = "" if deviation is None else f" ± {100 * deviation:.2f}"
+        spread = "" if deviation is None else f" ± {100 * deviation:.2f}"
         what = "accuracy" if name == "test_accuracy" else "points below the best possible accuracy"
-        lines.append(f"mean       {100 * found['mean']:.2f}{known}  {what}")
+        lines.append(f"mean       {100 * found['mean']:.2f}{spread}  {what}")
     return lines
 
 

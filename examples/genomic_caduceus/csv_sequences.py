@@ -67,7 +67,6 @@ def tables_in(folder: Path) -> list[str]:
     return [path.name.removesuffix(SUFFIX) for path in found if path.name[0] != "."]
 
 
-# --8<-- [start:also_called]
 def also_called(name: str) -> set[str]:
     """Return the names that intervals have for a sequence of a genome.
 
@@ -76,7 +75,6 @@ def also_called(name: str) -> set[str]:
     return {name, f"chr{name}", name.partition(".")[0]}
 
 
-# --8<-- [end:also_called]
 def read_table(path: Path) -> Iterator[Place]:
     """Yield the rows of a table, of which there is at least one. Raises UsageError."""
     try:

@@ -4,7 +4,6 @@
 #
 #     DATA=~/.genomic_benchmarks examples/genomic_caduceus/mps_optimized_genomic_benchmark.sh [key=value ...]
 
-# --8<-- [start:mps_optimized]
 set -eu
 
 # PyTorch reads this when it is imported. An operator that MPS lacks is then computed on the CPU, with a warning
@@ -12,4 +11,3 @@ set -eu
 export PYTORCH_ENABLE_MPS_FALLBACK="${PYTORCH_ENABLE_MPS_FALLBACK:-1}"
 export EXPERIMENT=hg38/mps_optimized_genomic_benchmark
 exec "$(dirname "$0")/run_genomic_benchmark_no_wandb.sh" "$@"
-# --8<-- [end:mps_optimized]

@@ -9,7 +9,6 @@
 # DATA: a folder of data sets, or a single one; ~/.genomic_benchmarks. DATASETS: names in DATA; all. SEEDS: 1 2 3 4 5.
 # OUT: folder of the runs. Settings of train.py may follow. The same command again continues what was interrupted.
 
-# --8<-- [start:benchmark]
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -44,4 +43,3 @@ fi
 for name in $DATASETS; do
   train_on "$data/$name" "$@"
 done
-# --8<-- [end:benchmark]

@@ -98,7 +98,6 @@ def in_turns(original: Steps, optimized: Steps, count: int) -> tuple[list[float]
 
 
 # --8<-- [end:in_turns]
-# --8<-- [start:memory]
 def step_memory(steps: Steps) -> float | None:
     """Take a step; return the most that its tensors took beyond what was there before, in MB (10⁶ bytes).
 
@@ -114,7 +113,6 @@ def step_memory(steps: Steps) -> float | None:
     return (read_memory(device).peak - before.tensors) / 1e6 if counted else None
 
 
-# --8<-- [end:memory]
 def finding(ratio: Spread) -> str:
     """Return in words what the ratios optimized / original of the pairs say."""
     if ratio.low <= 1 <= ratio.high:
