@@ -124,7 +124,7 @@ def requirements(packages: Iterable[str], root: Path) -> str:
     offered: dict[str, list[str]] = {}
     for line in project["optional-dependencies"]["examples"]:
         offered.setdefault(canonicalize_name(Requirement(line).name), []).append(line)
-    wanted = sorted(canonicalize_name(PACKAGES.get(package, package)) for package in packages)
+    wanted = sorted({canonicalize_name(PACKAGES.get(package, package)) for package in packages})
     missing = set(wanted) - offered.keys()
     if missing:
         raise LookupError(f"pyproject.toml, examples: no line for {', '.join(sorted(missing))}")

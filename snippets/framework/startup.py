@@ -10,7 +10,8 @@ from pathlib import Path
 from types import TracebackType
 
 HOME = Path(__file__).resolve().parents[2]
-PACKAGES = {"sklearn": "scikit-learn", "talib": "TA-Lib"}  # whose module has another name
+# Modules that are called otherwise than the package that brings them.
+PACKAGES = {"sklearn": "scikit-learn", "talib": "TA-Lib", "hydra": "hydra-core", "omegaconf": "hydra-core"}
 
 
 def prepare(program: str) -> None:
