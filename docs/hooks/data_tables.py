@@ -16,6 +16,7 @@ import environment_variables
 import error_messages
 import floorplan_quality_tables
 import floorplan_tables
+import genomic_tables
 import glossary_table
 import indicator_bounds
 import indicator_speed
@@ -48,6 +49,7 @@ MODULES = (
     error_messages,
     floorplan_quality_tables,
     floorplan_tables,
+    genomic_tables,
     glossary_table,
     indicator_bounds,
     indicator_speed,

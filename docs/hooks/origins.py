@@ -31,6 +31,7 @@ PACKAGES = {  # in the order in which they are named
     "numpy": "NumPy",
     "pandas": "pandas",
     "ta-lib": "TA-Lib",
+    "pytorch-lightning": "Lightning",
 }
 WORDS: dict[str, dict[str, Any]] = {
     "en": {

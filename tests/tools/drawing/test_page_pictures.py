@@ -12,7 +12,14 @@ from matplotlib.figure import Figure
 from examples.indicator_transformer import evaluation_plot
 from examples.indicator_transformer.evaluation_plot import NEVER, PAPER
 from snippets.framework.run_curves import HELD_OUT, LIMIT, TRAINING
-from tools.drawing import evaluation, floorplan_gallery, floorplan_memory, speed_ratios, two_tower_memory
+from tools.drawing import (
+    evaluation,
+    floorplan_gallery,
+    floorplan_memory,
+    genomic_curves,
+    speed_ratios,
+    two_tower_memory,
+)
 from tools.drawing.page_pictures import COLOURS, FOLDER, FONT, PHONE, WIDTH, pictures
 
 EVALUATION = json.loads(evaluation.DATA.read_text(encoding="utf-8"))
@@ -28,11 +35,12 @@ def test_the_pictures_in_the_repository_are_drawn_from_the_data():
     found = {
         "evaluation": evaluation.evaluation_pictures(EVALUATION),
         "floorplan_memory": floorplan_memory.pictures(),
+        "genomic_curves": genomic_curves.pictures(),
         "speed_ratios": speed_ratios.pictures(),
         "two_tower_memory": two_tower_memory.pictures(),
     }
-    assert sum(map(len, found.values())) == 20
-    assert len(STORED) == 24  # the others: tests/site/test_recorded_output.py
+    assert sum(map(len, found.values())) == 24
+    assert len(STORED) == 28  # the others: tests/site/test_recorded_output.py
     for tool, drawn_now in found.items():
         for name, text in drawn_now.items():
             assert (FOLDER / name).read_text(encoding="utf-8") == text, f"run python -m tools.drawing.{tool}"

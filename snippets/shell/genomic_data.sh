@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# ci: no - network: installs a package and downloads a data set, on which the full network takes long
+
+# --8<-- [start:download]
+pip install genomic-benchmarks
+python -c "from genomic_benchmarks.loc2seq import download_dataset as d; d('human_nontata_promoters')"
+# --8<-- [end:download]
+
+# --8<-- [start:benchmark]
+python examples/genomic_caduceus/train.py experiment=hg38/mps_optimized_genomic_benchmark \
+    data=human_nontata_promoters
+# --8<-- [end:benchmark]
+
+# --8<-- [start:genome]
+python examples/genomic_caduceus/pretrain.py experiment=hg38/pretrain data=hg38.fa
+# --8<-- [end:genome]
