@@ -28,7 +28,7 @@ READ = load("wrong_results", DATA)["read"]
 def test_ids_are_complete_and_in_order():
     expected = [
         f"{source}-{number:02d}"
-        for source, count in (("0", 36), ("1", 36), ("2", 36), ("3", 39))
+        for source, count in (("0", 36), ("1", 36), ("2", 36), ("3", 39), ("4", 32))
         for number in range(1, count + 1)
     ]
     assert [item["id"] for item in ITEMS] == expected
