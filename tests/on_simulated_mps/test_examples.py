@@ -13,6 +13,7 @@ from examples.cifar_optimizers import compare_devices
 from examples.cifar_optimizers.optimizers import OPTIMIZERS
 from examples.floorplan_diffusion import generate
 from examples.floorplan_diffusion.trained import EDGES, NODES
+from examples.genomic_caduceus.mamba import Backbone
 from examples.indicator_transformer import single_file as indicators_on_one_page
 from examples.systems import find, modules
 from examples.two_tower import build_cache, evaluate, mine_near_misses
@@ -24,6 +25,9 @@ cifar = pytest.mark.parametrize("program_name", ["cifar_optimizers"], indirect=T
 indicators = pytest.mark.parametrize("program_name", ["indicator_transformer"], indirect=True)
 floor_plans = pytest.mark.parametrize("program_name", ["floorplan_diffusion/train_nodes"], indirect=True)
 towers = pytest.mark.parametrize("program_name", ["two_tower"], indirect=True)
+genomes = pytest.mark.parametrize(
+    "program_name", ["genomic_caduceus/pretrain", "genomic_caduceus/train"], indirect=True
+)
 plans = pytest.mark.parametrize(
     "program_name", ["floorplan_diffusion/train_nodes", "floorplan_diffusion/train_edges"], indirect=True
 )
@@ -174,6 +178,33 @@ def test_no_float64_of_floor_plans_reaches_the_device(run_train, tiny, program_n
     assert after.missing == before.missing
     assert after.events["refused Double"] == before.events["refused Double"]
     assert {value.dtype for value in run.last["model"].values()} == {torch.float32}
+
+
+@genomes
+def test_bases_are_learned_in_lightnings_loop_as_on_the_cpu(run_train, tiny, system, monkeypatch):
+    """Masks are drawn on the device, so here they depend on the tokens alone."""
+    before, seen, forward = simulated_mps.report(), set(), Backbone.forward
+
+    def masked(tokens, share, generator=None):
+        guessed = (tokens + torch.arange(tokens.shape[1], device=tokens.device)) % 5 == 0
+        return torch.where(guessed, 3, tokens), guessed
+
+    def noted(network, tokens):
+        seen.add((tokens.device.type, torch.is_grad_enabled(), torch.is_autocast_enabled(tokens.device.type)))
+        return forward(network, tokens)
+
+    monkeypatch.setattr(system, "masked", masked, raising=False)
+    monkeypatch.setattr(Backbone, "forward", noted)
+    found, expected = (
+        run_train(*tiny(device=device, max_steps=6, accumulate=2), out=device) for device in ("mps", "cpu")
+    )
+    assert {device for device, *_ in seen} == {"mps", "cpu"}
+    for name in ("train_loss", "val_loss"):
+        assert found.metrics[-1][name] == pytest.approx(expected.metrics[-1][name], abs=1e-4)
+    seen.clear()
+    assert run_train(*tiny(max_steps=1, precision="bf16")).code == 0
+    assert seen == {("mps", True, True), ("mps", False, False)}
+    assert simulated_mps.report().missing == before.missing
 
 
 def test_the_comparison_of_devices_passes(capsys):

@@ -1,13 +1,13 @@
 """The files that this system reads, for the attacks of test_damaged_data.py, and folders for other tests."""
 
 import gzip
-from pathlib import Path
 
 import numpy
 import torch
 
-from examples.genomic_caduceus.class_data import folder_data
+from examples.genomic_caduceus.class_data import folder_data, motif_data
 from examples.genomic_caduceus.genome import read_fasta, read_windows
+from examples.genomic_caduceus.sequence_files import write_intervals
 from examples.genomic_caduceus.tokens import FIRST_BASE, PAD, UNKNOWN_BASE
 
 CLASSES = {"one": "ACGTTGCA", "two": "GGGCCCAT"}
@@ -48,6 +48,19 @@ def make_sequence(path):
     make_folder(path.parents[2])
 
 
+def make_table(path):
+    """Write a data set of places in a genome, of which this file has those of a class."""
+    data = motif_data(20, 0, 16)
+    path.parents[1].mkdir()
+    write_intervals(path.parents[1], {"train": data.train, "test": data.val}, data.names, 0)
+
+
+def read_table(path):
+    """Return the data set that this file belongs to."""
+    folder = path.parents[1]
+    return folder_data(folder, None, 0, folder / "genome.fa")
+
+
 def check_classes(data):
     """Fail unless a data set is what is promised."""
     for part in (data.train, data.val, data.test):
@@ -85,9 +98,10 @@ def check_windows(found):
 FILES = {
     "data/train/one/3.txt": (
         make_sequence,
-        lambda path: folder_data(Path(path).parents[2], None, 0),
+        lambda path: folder_data(path.parents[2], None, 0),
         check_classes,
     ),
+    "data/train/motif.csv.gz": (make_table, read_table, check_classes),
     "genome.fa": (lambda path: path.write_bytes(genome()), read_fasta, check_fasta),
     "genome.fa.gz": (lambda path: path.write_bytes(gzip.compress(genome())), read_fasta, check_fasta),
     "windows.bed": (lambda path: path.write_text(intervals()), read_bed, check_windows),
