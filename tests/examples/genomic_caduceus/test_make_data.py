@@ -78,6 +78,8 @@ def test_intervals_mean_the_same_sequences_on_both_strands(call, tmp_path):
     for split in ("train", "test"):
         assert (found[split].sequences, found[split].classes) == by_class(getattr(given, split))
     tables = [sequence_files.gzip.decompress(path.read_bytes()) for path in folder.glob("*/*.csv.gz")]
+    times = {path.read_bytes()[4:8] for path in folder.glob("*/*.csv.gz")}
+    assert times == {bytes(4)}  # another day gives the same bytes
     assert len(tables) == 4 and all(table.startswith(b"id,region,start,end,strand\n") for table in tables)
     strands = b"".join(tables).count(b",-\n"), b"".join(tables).count(b",+\n")
     assert sum(strands) == 70 and min(strands) > 15
