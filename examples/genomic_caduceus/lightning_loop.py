@@ -114,25 +114,24 @@ class LightningTraining(Training):
             return
         options = self.task.options
         self.records = self.loggers()
-        trainer = pl.Trainer(
-            strategy=SingleDeviceStrategy(self.state.device, ACCELERATORS[self.state.device.type]()),
-            plugins=[self.precision()],
-            max_epochs=-1,  # until `should_stop`
-            accumulate_grad_batches=options.accumulate,
-            gradient_clip_val=options.clip,
-            callbacks=[TellTraining(self, stop, bar)],
-            logger=self.records,
-            deterministic=options.deterministic or None,
-            benchmark=options.benchmark,
-            enable_checkpointing=False,
-            enable_progress_bar=False,
-            enable_model_summary=False,
-        )
-        trainer._signal_connector.register_signal_handlers = lambda: None
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", module="pytorch_lightning")
-            with keyboard_interrupt_as_usual():
-                trainer.fit(Module(self.task), Parts(self))
+        with warnings.catch_warnings(), keyboard_interrupt_as_usual():
+            warnings.filterwarnings("ignore", module="pytorch_lightning")  # it also warns of an unused GPU
+            trainer = pl.Trainer(
+                strategy=SingleDeviceStrategy(self.state.device, ACCELERATORS[self.state.device.type]()),
+                plugins=[self.precision()],
+                max_epochs=-1,  # until `should_stop`
+                accumulate_grad_batches=options.accumulate,
+                gradient_clip_val=options.clip,
+                callbacks=[TellTraining(self, stop, bar)],
+                logger=self.records,
+                deterministic=options.deterministic or None,
+                benchmark=options.benchmark,
+                enable_checkpointing=False,
+                enable_progress_bar=False,
+                enable_model_summary=False,
+            )
+            trainer._signal_connector.register_signal_handlers = lambda: None
+            trainer.fit(Module(self.task), Parts(self))
 
     # --8<-- [end:fit]
     def look(self, epoch_done: bool) -> None:
