@@ -1,4 +1,4 @@
-"""The selective scan of a Mamba block in plain PyTorch, with a backward pass that needs the inputs alone.
+"""The selective scan of a Mamba block in plain PyTorch, which keeps few states for its backward pass.
 
 The scan reads x and dt (batch, length, inner), A (inner, state), B and C (batch, length, state), D (inner,).
 For each row of the batch, each channel i and each state s, from h_0 = 0:
@@ -6,9 +6,14 @@ For each row of the batch, each channel i and each state s, from h_0 = 0:
     h_t = a_t h_{t-1} + u_t B_t    with    a_t = exp(dt_t A)    and    u_t = dt_t x_t
     y_t = Σ_s C_t h_t + D x_t
 
-Autograd would keep a_t and h_t of all steps, each of them `state` times as large as x. Here the backward pass
-computes them again, block by block. For a loss L with the known G_t = ∂L/∂y_t, let g_t = ∂L/∂h_t. The step t
-uses h_t in y_t, and the next one in h_{t+1}; so the chain rule gives, from the last step to the first,
+Autograd would keep a_t and h_t of all steps, each of them `state` times as large as x. Here the steps are cut
+into chunks. For the backward pass, the inputs are kept and the state before each chunk but the first:
+
+    batch · inner · state · (chunks - 1) values    with    chunks = ⌈length / max(32, state, ⌊√length⌋)⌉
+
+These are fewer values than x has, and none for up to 32 steps. All others are computed again, block by block.
+For a loss L with the known G_t = ∂L/∂y_t, let g_t = ∂L/∂h_t. The step t uses h_t in y_t, and the next one in
+h_{t+1}; so the chain rule gives, from the last step to the first,
 
     g_t = C_t G_t + a_{t+1} g_{t+1}
     q_t = ∂L/∂(dt_t A) = g_t h_{t-1} a_t                (exp is its own derivative)
@@ -28,7 +33,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-CHUNK = 32  # steps that are computed together; √length where that is more
+CHUNK = 32  # steps that are computed together; `state` or √length where that is more
 # Values in a block of states, of which the backward pass holds three. On a CPU they should fit into its
 # caches; a GPU loses more time by starting many small kernels. That of MPS was not measured.
 BLOCK = {"cpu": 2**20, "mps": 2**24, "cuda": 2**26}
@@ -54,6 +59,22 @@ def column(part: Tensor) -> Tensor:
     return part.contiguous().unsqueeze(-1)
 
 
+# einsum makes many small matrix products of these sums. A CPU takes less time for writing all products to
+# `space`, memory of the shape of `values` that is in its caches, and adding them.
+def over_channels(values: Tensor, part: Tensor, space: Tensor) -> Tensor:
+    """Return Σ_i of values (time, rows, channels, state) and of a part (time, rows, channels)."""
+    if values.is_cpu:
+        return torch.mul(values, part.unsqueeze(3), out=space).sum(2)
+    return torch.einsum("tris,tri->trs", values, part)
+
+
+def over_states(values: Tensor, part: Tensor, space: Tensor) -> Tensor:
+    """Return Σ_s of values (time, rows, channels, state) and of a part (time, rows, state)."""
+    if values.is_cpu:
+        return torch.mul(values, part.unsqueeze(2), out=space).sum(3)
+    return torch.einsum("tris,trs->tri", values, part)
+
+
 # --8<-- [start:blockwise]
 class BlockwiseScan:
     """The recurrence, cut into blocks of rows and channels, and each block into chunks of time.
@@ -66,7 +87,7 @@ class BlockwiseScan:
         self.x, self.dt, self.B, self.C = map(self.time_first, (x, dt, B, C))
         self.A, self.u = A.to(self.dtype), self.dt * self.x
         (length, batch, inner), state = self.x.shape, A.shape[1]
-        self.chunks = cut(length, max(CHUNK, math.isqrt(length)))
+        self.chunks = cut(length, max(CHUNK, state, math.isqrt(length)))
         values = (1 + longest(self.chunks)) * max(1, state)  # of one row and channel
         most = BLOCK.get(x.device.type, BLOCK["mps"]) // values
         channels = cut(inner, most)
@@ -102,14 +123,6 @@ class BlockwiseScan:
             h[t + 1].addcmul_(decay[t], h[t])  # h_t = u_t B_t + a_t h_{t-1}
         return decay, states
 
-    def starts(self, rows: slice, channels: slice) -> list[Start]:
-        """Return the state of a block before each of its chunks."""
-        found: list[Start] = [None]
-        for time in self.chunks[:-1]:
-            _, states = self.run((time, rows, channels), found[-1])
-            found.append(states[-1].clone())
-        return found
-
     def run_back(self, place: Place, start: Start, G: Tensor, later: Start, to: Sums) -> Start:
         """Add what the steps at `place` contribute to the gradients of u, dt (as a part of a_t), A, B and C.
 
@@ -118,6 +131,7 @@ class BlockwiseScan:
         time, rows, channels = place
         decay, states = self.run(place, start)
         g = self.reuse(2, *decay.shape)
+        to["C"][time, rows] += over_channels(states[1:], G[place], space=g)
         torch.mul(column(G[place]), column(self.C[time, rows]).mT, out=g)
         if later is not None:
             g[-1] += later
@@ -125,10 +139,10 @@ class BlockwiseScan:
         for t in range(len(by_step) - 1, 0, -1):
             by_step[t - 1].addcmul_(decay[t], by_step[t])  # g_t = C_t G_t + a_{t+1} g_{t+1}
         later = decay[0] * g[0] if time.start else None
-        to["C"][time, rows] += torch.einsum("tris,tri->trs", states[1:], G[place])
-        to["B"][time, rows] += torch.einsum("tris,tri->trs", g, self.u[place])
-        to["u"][place] = torch.einsum("tris,trs->tri", g, self.B[time, rows])
         q = decay.mul_(states[:-1]).mul_(g)
+        space = states[1:]  # h_t is needed no longer
+        to["B"][time, rows] += over_channels(g, self.u[place], space)
+        to["u"][place] = over_states(g, self.B[time, rows], space)
         to["dt"][place] = torch.mul(q, self.A[channels], out=g).sum(-1)
         to["A"][channels] += q.mul_(column(self.dt[place])).sum((0, 1))
         return later
@@ -137,36 +151,39 @@ class BlockwiseScan:
 # --8<-- [end:blockwise]
 # --8<-- [start:selective_scan]
 class SelectiveScan(torch.autograd.Function):
-    """The scan as one operation of autograd, which saves its inputs and nothing else."""
+    """The scan as one operation of autograd, which saves its inputs and the state before each later chunk."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor) -> Tensor:
         """Return y (batch, length, inner) in the dtype of x."""
-        ctx.save_for_backward(x, dt, A, B, C, D)
         with torch.autocast(x.device.type, enabled=False):
             scan = BlockwiseScan(x, dt, A, B, C)
             y = D * scan.x
+            starts = scan.A.new_empty(max(0, len(scan.chunks) - 1), len(x), *A.shape)
             for rows, channels in scan.blocks:
                 state = None
-                for time in scan.chunks:
-                    _, states = scan.run((time, rows, channels), state)
+                for number, time in enumerate(scan.chunks):
+                    if number:
+                        starts[number - 1, rows, channels] = state
+                    decay, states = scan.run((time, rows, channels), state)
                     state = states[-1]
-                    y[time, rows, channels] += torch.einsum("tris,trs->tri", states[1:], scan.C[time, rows])
+                    y[time, rows, channels] += over_states(states[1:], scan.C[time, rows], space=decay)
+        ctx.save_for_backward(x, dt, A, B, C, D, starts)
         return y.transpose(0, 1).to(x.dtype).contiguous()
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, G: Tensor) -> tuple[Tensor, ...]:
         """Return the gradients of the six inputs; autograd brings each to the dtype of its input."""
-        x, dt, A, B, C, D = ctx.saved_tensors
+        x, dt, A, B, C, D, starts = ctx.saved_tensors
         with torch.autocast(x.device.type, enabled=False):
             scan = BlockwiseScan(x, dt, A, B, C)
             G = scan.time_first(G)
             to = {name: torch.zeros_like(getattr(scan, name)) for name in ("u", "dt", "A", "B", "C")}
             for rows, channels in scan.blocks:
-                starts, later = scan.starts(rows, channels), None
+                before, later = [None, *starts[:, rows, channels]], None
                 # Without any step, there is a start but no chunk.
-                for time, start in zip(reversed(scan.chunks), reversed(starts), strict=False):
+                for time, start in zip(reversed(scan.chunks), reversed(before), strict=False):
                     later = scan.run_back((time, rows, channels), start, G, later, to)
             to_x = to["u"] * scan.dt + D * G
             to_dt = to["u"] * scan.x + to["dt"]
