@@ -6,11 +6,6 @@ pip install genomic-benchmarks
 python -c "from genomic_benchmarks.loc2seq import download_dataset as d; d('human_nontata_promoters')"
 # --8<-- [end:download]
 
-# --8<-- [start:benchmark]
-python examples/genomic_caduceus/train.py experiment=hg38/mps_optimized_genomic_benchmark \
-    data=human_nontata_promoters
-# --8<-- [end:benchmark]
-
 # --8<-- [start:genome]
 python examples/genomic_caduceus/pretrain.py experiment=hg38/pretrain data=hg38.fa
 # --8<-- [end:genome]
