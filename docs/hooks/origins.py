@@ -32,6 +32,7 @@ PACKAGES = {  # in the order in which they are named
     "pandas": "pandas",
     "ta-lib": "TA-Lib",
     "pytorch-lightning": "Lightning",
+    "mkdocs-material": "Material for MkDocs",
 }
 WORDS: dict[str, dict[str, Any]] = {
     "en": {
