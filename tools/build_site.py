@@ -13,6 +13,9 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from tools.checks import parity, site_addresses
 
@@ -20,14 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 LOCAL_ADDRESS = "http://127.0.0.1:8000/"
 LANGUAGES = {"en": "", "zh": "zh/"}  # locale: folder. English first: its build empties the folder
 
-# How much more a word counts in a heading than in the text. The theme's 1000 let any heading with one common
-# word of a question ("Mac", "memory") stand before the page that answers it.
-TITLE_BOOST = 6
-
-# The theme's search, lunr, merges equal branches of its tree of words and compares them written out: each
-# letter and the number of what follows it. With words of digits, two different branches can be written alike.
-# Then queries for words that begin so end with an error and no result. A mark behind each number prevents it.
-WRITTEN_ALIKE, WRITTEN_APART = "e=e+s+o.id}", 'e=e+s+o.id+"|"}'
+SEARCH_WORKER = "assets/javascripts/search-worker.js"
+RANKING = "docs/data/search/ranking.yaml"
 
 
 class BuildFailed(RuntimeError):
@@ -53,7 +50,7 @@ def build(site_dir: Path, strict: bool = True, site_url: str | None = None, root
         command += ["--strict"] if strict else []
         if not run_mkdocs(command, root, environment):
             raise BuildFailed(f"the {locale} site did not build; see the messages above")
-    finish(site_dir, address)
+    finish(site_dir, address, root)
     report(site_addresses.check(site_dir, address), strict, "the built site has wrong addresses")
 
 
@@ -85,33 +82,32 @@ def run_mkdocs(command: list[str], root: Path, environment: dict[str, str]) -> b
     return done.returncode == 0
 
 
-def finish(site_dir: Path, address: str) -> None:
-    """Keep one bilingual 404 page and one robots.txt, at the root, where servers look for them.
-
-    The search index is written again as UTF-8, for the theme writes each Chinese character as six, and with
-    another weight of headings.
-    """
+def finish(site_dir: Path, address: str, root: Path = ROOT) -> None:
+    """Add the search; keep one bilingual 404 page and one robots.txt, at the root, where servers look."""
     (site_dir / "zh" / "404.html").unlink()
+    ranking = yaml.safe_load((root / RANKING).read_text(encoding="utf-8"))
     for folder in (site_dir, site_dir / "zh"):
         (folder / "sitemap.xml.gz").unlink()  # carries the time of the build: no two builds would be equal
-        index = folder / "search" / "search_index.json"
-        content = json.loads(index.read_text(encoding="utf-8"))
-        content["config"]["fields"]["title"]["boost"] = TITLE_BOOST
-        index.write_text(json.dumps(content, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
-        repair_search(folder)
+        replace_search(folder, ranking)
     sitemaps = "".join(f"Sitemap: {address}{folder}sitemap.xml\n" for folder in LANGUAGES.values())
     (site_dir / "robots.txt").write_text(f"User-agent: *\nAllow: /\n\n{sitemaps}", encoding="utf-8")
 
 
-def repair_search(folder: Path) -> None:
-    """Let the search of one language find words of digits. Raises BuildFailed when it is another search."""
-    (worker,) = (folder / "assets/javascripts/workers").glob("search.*.min.js")
-    code = worker.read_text(encoding="utf-8")
-    if code.count(WRITTEN_ALIKE) != 1:
-        raise BuildFailed(
-            f"{worker.name}: the theme's search has changed; does it still need {WRITTEN_APART}?"
-        )
-    worker.write_text(code.replace(WRITTEN_ALIKE, WRITTEN_APART), encoding="utf-8")
+def replace_search(folder: Path, ranking: dict[str, Any]) -> None:
+    """Put our search of one language in the place of the theme's, and what it ranks with into the index.
+
+    The index is written as UTF-8, for the theme writes each Chinese character as six, and without the marks
+    between Chinese words, which only the theme's search needs. Raises BuildFailed when the theme has changed.
+    """
+    workers = list((folder / "assets/javascripts/workers").glob("search.*.min.js"))
+    if len(workers) != 1:
+        raise BuildFailed(f"{folder}: the theme's search has changed: {len(workers)} workers instead of one")
+    (folder / SEARCH_WORKER).replace(workers[0])
+    index = folder / "search" / "search_index.json"
+    content = json.loads(index.read_text(encoding="utf-8"))
+    content["config"] |= ranking
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    index.write_text(text.replace("\u200b", ""), encoding="utf-8")
 
 
 def main() -> int:

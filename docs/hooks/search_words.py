@@ -1,4 +1,4 @@
-"""What the search index takes from the pages: Chinese words as the glossary has them, and no evidence."""
+"""What the search index takes from the pages: everything but sources and what guides say."""
 
 import logging
 import re
@@ -8,16 +8,10 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
-from tools.checks.terms import load_glossary
-
 # Sections that hold sources and what guides say: everybody links to them, nobody searches for them.
 BOOKKEEPING = re.compile(r'<h2 id="(?:evidence|claims)"')
 
-jieba.setLogLevel(logging.WARNING)  # it reports every start
-for term in load_glossary():
-    for word in (term.zh, *term.also):
-        if re.fullmatch("[\u4e00-\u9fff]{3,}", word):  # two characters are cut well enough
-            jieba.add_word(word)
+jieba.setLogLevel(logging.WARNING)  # the theme cuts Chinese with it, and it reports every start
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:

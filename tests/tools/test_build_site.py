@@ -1,26 +1,48 @@
-"""What is done to the theme's search after a build; that it then finds numbers, a browser test shows."""
+"""What is done to the theme's search after a build; what it then finds, browser tests show."""
+
+import json
 
 import pytest
 
-from tools.build_site import WRITTEN_ALIKE, WRITTEN_APART, BuildFailed, repair_search
+from tools.build_site import SEARCH_WORKER, BuildFailed, replace_search
+
+RANKING = {"pages": {"facts/": 2}, "synonyms": {"ram": "memory"}}
 
 
 @pytest.fixture
 def site(tmp_path):
     worker = tmp_path / "assets/javascripts/workers/search.0a1b.min.js"
     worker.parent.mkdir(parents=True)
-    worker.write_text(f"for(;;){{{WRITTEN_ALIKE}return e", encoding="utf-8")
-    return tmp_path, worker
+    worker.write_text("the theme's", encoding="utf-8")
+    (tmp_path / SEARCH_WORKER).write_text("ours", encoding="utf-8")
+    index = tmp_path / "search/search_index.json"
+    index.parent.mkdir()
+    content = {"config": {"lang": ["zh"]}, "docs": [{"location": "", "title": "训练\u200b模型", "text": ""}]}
+    index.write_text(json.dumps(content), encoding="utf-8")
+    return tmp_path, worker, index
 
 
-def test_branches_are_written_apart(site):
-    folder, worker = site
-    repair_search(folder)
-    assert worker.read_text(encoding="utf-8") == f"for(;;){{{WRITTEN_APART}return e"
+def test_our_search_takes_the_place_of_the_themes(site):
+    folder, worker, _ = site
+    replace_search(folder, RANKING)
+    assert worker.read_text(encoding="utf-8") == "ours"
+    assert not (folder / SEARCH_WORKER).exists()
 
 
-def test_another_search_is_not_published_unseen(site):
-    folder, worker = site
-    worker.write_text("for(;;){e=e+s}return e", encoding="utf-8")
+def test_index_gets_what_it_is_ranked_with_and_loses_marks_between_words(site):
+    folder, _, index = site
+    replace_search(folder, RANKING)
+    text = index.read_text(encoding="utf-8")
+    assert "训练模型" in text
+    assert json.loads(text)["config"] == {"lang": ["zh"]} | RANKING
+
+
+@pytest.mark.parametrize("change", ["no worker", "two workers"])
+def test_another_theme_is_not_published_unseen(site, change):
+    folder, worker, _ = site
+    if change == "no worker":
+        worker.rename(worker.with_name("find.js"))
+    else:
+        worker.with_name("search.2c3d.min.js").write_text("", encoding="utf-8")
     with pytest.raises(BuildFailed, match="the theme's search has changed"):
-        repair_search(folder)
+        replace_search(folder, RANKING)

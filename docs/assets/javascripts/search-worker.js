@@ -1,0 +1,255 @@
+// The search of this site, in the place of the theme's worker: it answers the theme's messages from the theme's
+// index, so that field, list and keys stay the theme's. tools/build_site.py puts it there.
+//
+// A section's score is BM25 over the words of its heading, its page's title and its text, more where neighbours in
+// the query are neighbours in the section. A page has the score of its best section, and some of its others'. No
+// word of the query must occur: questions and pasted messages hold words that no page has.
+const SETUP = 0, READY = 1, QUERY = 2, RESULT = 3 // the theme's types of messages
+
+// Found by trying values on docs/data/search/tuning.yaml.
+const TITLE = 5, PAGE_TITLE = 4.5  // what a word of the heading, and of the page's title, counts in place of 1
+const SATURATION = 1.2, LENGTH = 0.6 // BM25's k1 and b
+const NEIGHBOURS = 0.35            // what two words side by side add, as a share of their weight
+const COVERAGE = 0.25              // how much a section loses that has none of the words
+const OTHERS = 0.4, WHOLE = 0.2   // what a page's next sections add, and all its words wherever they are
+const BEGINS = 0.5, MISTYPED = 0.6 // the weight of a word that begins with the one asked for, or is nearly it
+const SYNONYM = 0.95, CHARACTER = 0.27 // the weight of words meant but not typed, and of a single Chinese character
+const CANDIDATES = 80, PAGES = 30, SECTIONS = 6, TEASER = 240
+const LONGEST = 1000 // characters of a query that count: enough for any message, too few to keep a phone busy
+
+const STOP_WORDS = new Set(
+  (
+    "a about actually after am an and any are as at be because been being but by can could did do does doing for " +
+    "from had has have how i if in into is it its just know like me my of on or our really should so some than " +
+    "that the their them then there these they this to use using want was way we were what when where which " +
+    "while who why will with would you your"
+  ).split(" ")
+)
+const STOP_CHINESE =
+  /为什么|为啥|怎么[办样]?|什么|如何|多少|可以|能不能|是不是|有没有|会不会|哪[个些里]|[的了吗呢吧啊么是在和与或着也还就都太很最更]/u
+const WORD = /\p{sc=Han}+|(?:(?!\p{sc=Han})[\p{L}\p{N}_])+(?:\.(?:(?!\p{sc=Han})[\p{L}\p{N}_])+)*/gu
+
+let sections, postings, average, weights, synonyms
+
+// ---- Words ----
+
+// One form for the forms of a word. Not every ending is one: index and query are cut alike, which is enough.
+function stem(word) {
+  if (/[0-9_]/.test(word) || word.length < 4) return word
+  let short = word.replace(/ies$/, "y").replace(/([^s])s$/, "$1")
+  if (short.length > 5) short = short.replace(/(?:ing|ed)$/, "")
+  if (short !== word) short = short.replace(/([bdgmnprt])\1$/, "$1")
+  return short.length > 4 ? short.replace(/e$/, "") : short
+}
+
+// The words of a text. Names in code count whole and in parts; of Chinese, each character and each two neighbours.
+function words(text) {
+  const found = []
+  for (const [run] of text.matchAll(WORD)) {
+    if (/^\p{sc=Han}/u.test(run)) {
+      for (const part of run.split(STOP_CHINESE)) {
+        found.push(...part)
+        for (let i = 0; i + 1 < part.length; i++) found.push(part.slice(i, i + 2))
+      }
+      continue
+    }
+    const parts = run.split(/[._]+|(?<=[a-z])(?=[A-Z])/).filter(Boolean)
+    found.push(...parts.map(part => stem(part.toLowerCase())))
+    if (parts.length > 1) found.push(stem(run.toLowerCase()))
+  }
+  return found
+}
+
+// Whether one word becomes the other with at most `limit` letters added, left out, changed, or swapped.
+function nearly(one, other, limit) {
+  if (Math.abs(one.length - other.length) > limit) return false
+  let before, row = Array.from({ length: other.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= one.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= other.length; j++) {
+      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (one[i - 1] !== other[j - 1]))
+      if (i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1])
+        next[j] = Math.min(next[j], before[j - 2] + 1)
+    }
+    if (Math.min(...next) > limit) return false
+    before = row
+    row = next
+  }
+  return row[other.length] <= limit
+}
+
+// The words of the index that a word stands for, with their weights. The last one may not be finished.
+function meant(word, unfinished) {
+  const found = new Map(postings.has(word) ? [[word, 1]] : [])
+  if (!/^[a-z]{3}/.test(word)) return found
+  if (unfinished || !found.size)
+    for (const other of postings.keys())
+      if (other !== word && other.startsWith(word) && other.length <= word.length + 6)
+        found.set(other, found.has(word) ? BEGINS / 2 : BEGINS)
+  for (let limit = 1; !found.size && limit <= (word.length > 6 ? 2 : word.length > 3 ? 1 : 0); limit++)
+    for (const other of postings.keys())
+      if (other[0] === word[0] && nearly(word, other, limit)) found.set(other, MISTYPED)
+  return found
+}
+
+// What is meant by words that readers have for it and the pages have not: docs/data/search/ranking.yaml.
+function alsoMeant(query) {
+  return synonyms.flatMap(([pattern, more]) => (pattern.test(query) ? words(more) : []))
+}
+
+// ---- Index ----
+
+function plain(html) {
+  const entities = { lt: "<", gt: ">", quot: '"', "#39": "'", amp: "&" }
+  return html.replace(/<[^>]+>/g, " ").replace(/&(lt|gt|quot|#39|amp);/g, (_, name) => entities[name])
+}
+
+function setup({ docs, config }) {
+  const pages = new Map()
+  postings = new Map()
+  weights = Object.entries(config.pages ?? {})
+  synonyms = Object.entries(config.synonyms ?? {}).map(([words, more]) => [
+    new RegExp(/\p{sc=Han}/u.test(words) ? words : `(?<![a-z0-9])(?:${words})(?![a-z0-9])`, "iu"), more,
+  ])
+  sections = docs.map((doc, number) => {
+    const address = doc.location.split("#")[0]
+    if (!pages.has(address)) pages.set(address, doc) // the theme puts a page before its sections
+    const page = pages.get(address), title = plain(doc.title), text = plain(doc.text)
+    const section = { doc, page, title, text, heading: words(title), body: words(text) }
+    const counts = new Map()
+    const count = (list, share) => list.forEach(word => counts.set(word, (counts.get(word) ?? 0) + share))
+    count(section.body, 1)
+    count(section.heading, TITLE)
+    if (page !== doc) count(words(plain(page.title)), PAGE_TITLE)
+    for (const [word, times] of counts) {
+      if (!postings.has(word)) postings.set(word, [])
+      postings.get(word).push([number, times])
+    }
+    return section
+  })
+  average = sections.reduce((sum, { body }) => sum + body.length + 10, 0) / sections.length
+}
+
+// How much the pages below an address count: docs/data/search/ranking.yaml.
+function weightOf(address) {
+  return weights.find(([start]) => (start ? address.startsWith(start) : !address))?.[1] ?? 1
+}
+
+// ---- Ranking ----
+
+const rarity = count => Math.log(1 + (sections.length - count + 0.5) / (count + 0.5))
+
+// The sections in which a word, or what it stands for, occurs: their scores; and the word's own weight.
+function occurrences(word, unfinished) {
+  const found = new Map()
+  let weight = 0
+  for (const [other, share] of meant(word, unfinished)) {
+    const list = postings.get(other), value = share * rarity(list.length)
+    weight = Math.max(weight, value)
+    for (const [number, times] of list) {
+      const length = 1 - LENGTH + (LENGTH * (sections[number].body.length + 10)) / average
+      const score = (value * times * (SATURATION + 1)) / (times + SATURATION * length)
+      found.set(number, Math.max(found.get(number) ?? 0, score))
+    }
+  }
+  return { found, weight }
+}
+
+// The sections that a query asks for, with their scores, and what each page has of it altogether.
+function scored(query) {
+  const all = words(query.slice(0, LONGEST))
+  const telling = all.filter(word => !STOP_WORDS.has(word) && !/^(?:\d+|0x.*|[\da-f]{8,})$/.test(word))
+  const asked = telling.length ? telling : all
+  const typed = new Set(asked), last = asked.at(-1)
+  const scores = new Map(), covered = new Map(), pages = new Map(), weightOfWord = new Map()
+  const add = (map, key, value) => map.set(key, (map.get(key) ?? 0) + value)
+  let total = 0
+  for (const word of new Set([...asked, ...alsoMeant(query)])) {
+    const factor = (typed.has(word) ? 1 : SYNONYM) * (/^\p{sc=Han}$/u.test(word) ? CHARACTER : 1)
+    const { found, weight } = occurrences(word, word === last)
+    weightOfWord.set(word, weight * factor)
+    if (typed.has(word)) total += weight * factor
+    const best = new Map()
+    for (const [number, score] of found) {
+      const { page } = sections[number]
+      add(scores, number, score * factor)
+      if (typed.has(word)) add(covered, number, weight * factor)
+      best.set(page, Math.max(best.get(page) ?? 0, score * factor))
+    }
+    for (const [page, score] of best) add(pages, page, score)
+  }
+  for (const [number, score] of scores)
+    scores.set(number, score * (1 - COVERAGE + (COVERAGE * (covered.get(number) ?? 0)) / (total || 1)))
+  const order = [...scores.keys()].sort((a, b) => scores.get(b) - scores.get(a)).slice(0, CANDIDATES)
+  const pairs = new Map()
+  for (let i = 1; i < asked.length; i++)
+    pairs.set(`${asked[i - 1]} ${asked[i]}`, (weightOfWord.get(asked[i - 1]) + weightOfWord.get(asked[i])) / 2)
+  return {
+    pages,
+    sections: order.map(number => {
+      const section = sections[number], near = NEIGHBOURS * neighbours(section, pairs)
+      return { section, score: (scores.get(number) + near) * weightOf(section.page.location) }
+    }),
+  }
+}
+
+function neighbours({ heading, body }, pairs) {
+  const seen = new Set()
+  for (const list of [heading, body])
+    for (let i = 1; i < list.length; i++) {
+      const pair = `${list[i - 1]} ${list[i]}`
+      if (pairs.has(pair)) seen.add(pair)
+    }
+  return [...seen].reduce((sum, pair) => sum + pairs.get(pair), 0)
+}
+
+// Pages, the best first, each as its sections, the best first.
+function ranked(query) {
+  const { sections: found, pages } = scored(query)
+  const groups = new Map()
+  for (const entry of found.sort((a, b) => b.score - a.score)) {
+    const { page } = entry.section
+    if (!groups.has(page)) groups.set(page, [])
+    groups.get(page).push(entry)
+  }
+  const score = ([page, [first, ...others]]) =>
+    first.score + others.slice(0, 3).reduce((sum, other) => sum + (OTHERS / 3) * other.score, 0) +
+    WHOLE * pages.get(page) * weightOf(page.location)
+  return [...groups].map(group => [score(group), group[1].slice(0, SECTIONS)])
+    .sort(([a], [b]) => b - a).slice(0, PAGES).map(([, entries]) => entries)
+}
+
+// ---- What the theme shows ----
+
+const escaped = text => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;")
+
+function answer(query) {
+  const typed = [...new Set(query.match(/\p{sc=Han}{2,}|(?:(?!\p{sc=Han})[\p{L}\p{N}_]){2,}/gu) ?? [])]
+    .filter(word => !STOP_WORDS.has(word.toLowerCase()))
+  const pattern = typed.length ? new RegExp(typed.sort((a, b) => b.length - a.length).join("|"), "giu") : /$^/g
+  const terms = Object.fromEntries(typed.map(word => [word, true]))
+  return ranked(query).map(group => {
+    const { page } = group[0].section
+    const items = group.map(({ section, score }) => item(section, score, pattern, terms))
+    if (!items.some(({ location }) => location === page.location))
+      items.push({ location: page.location, title: page.title, text: "", score: 0, terms: {} })
+    return items
+  })
+}
+
+function item({ doc, title, text }, score, pattern, terms) {
+  const at = text.search(pattern)
+  const start = at > 80 ? text.indexOf(" ", at - 60) + 1 : 0
+  const from = start > 0 && start <= at ? start : Math.max(0, at > 80 ? at - 40 : 0)
+  const part = text.slice(from, from + TEASER).trim()
+  const mark = string => escaped(string).replace(pattern, "<mark data-md-highlight>$&</mark>")
+  const teaser = part && (from ? "… " : "") + mark(part) + (from + TEASER < text.length ? " …" : "")
+  return { location: doc.location, title: mark(title), text: teaser, score, terms }
+}
+
+addEventListener("message", ({ data: { type, data } }) => {
+  if (type === SETUP) {
+    setup(data)
+    postMessage({ type: READY })
+  } else if (type === QUERY) postMessage({ type: RESULT, data: { items: answer(data), suggest: [] } })
+})
