@@ -3,6 +3,7 @@
 python -m snippets.launch_agent NAME RUN_FOLDER TRAIN_SCRIPT [OPTION ...] > NAME.plist
 """
 
+import os
 import plistlib
 import sys
 from collections.abc import Sequence
@@ -20,9 +21,11 @@ def launch_agent(name: str, run: Path, command: Sequence[str], folder: Path) -> 
     """
     arguments = [sys.executable, "-u", *command, "--out", str(run), "--resume", "auto"]
     log = f"{folder / run}.log"
+    variables = {key: value for key, value in os.environ.items() if key.startswith("PYTORCH_")}
     return {
         "Label": name,
         "ProgramArguments": ["/usr/bin/caffeinate", "-i", *arguments],
+        "EnvironmentVariables": variables,  # as they are now: launchd reads no profile of a shell
         "WorkingDirectory": str(folder),
         "StandardOutPath": log,
         "StandardErrorPath": log,

@@ -18,6 +18,7 @@ FAKE = Path(__file__).parents[1] / "examples" / "fake_training.py"
 TYPES = {
     "Label": str,
     "ProgramArguments": list,
+    "EnvironmentVariables": dict,
     "WorkingDirectory": str,
     "StandardOutPath": str,
     "StandardErrorPath": str,

@@ -39,6 +39,8 @@ HIGHLIGHTING = {
     ".py": {"python", "py"},
     ".sh": {"bash", "sh", "shell"},
     ".yml": {"yaml"},
+    ".json": {"json"},
+    ".plist": {"xml"},
     ".txt": {"text"},
 }
 

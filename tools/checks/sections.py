@@ -1,4 +1,4 @@
-"""Named sections of Python, shell and YAML files: what pages include.
+"""Named sections of Python, shell, YAML, JSON and property list files: what pages include.
 
 A section is what stands between two comment lines, each alone on its line:
 
@@ -6,9 +6,11 @@ A section is what stands between two comment lines, each alone on its line:
     ...
     # --8<-- [end:pick_device]
 
-Sections may nest. The snippet extension that builds the pages accepts much more and stays silent when it goes
-wrong (an unclosed section runs to the end of the file, of two sections with one name the first wins, an empty
-section gives an empty block), so every departure from the form above is reported here as a defect.
+JSON has `//` in place of `#`. A property list has `<!-- -8<- [start:name] -->`, because XML allows no `--`
+in a comment. Sections may nest. The snippet extension that builds the pages accepts much more and stays
+silent when it goes wrong (an unclosed section runs to the end of the file, of two sections with one name
+the first wins, an empty section gives an empty block), so every departure from the form above is reported
+here as a defect.
 """
 
 from __future__ import annotations
@@ -22,9 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOTS = ("snippets", "examples")
-SUFFIXES = (".py", ".sh", ".yml")
+SUFFIXES = (".py", ".sh", ".yml", ".json", ".plist")
 
-_MARKER = re.compile(r"^\s*# --8<-- \[(start|end):([a-z][a-z0-9_-]*)\]$")
+_MARKER = re.compile(r"^\s*(?:(?:#|//) --8<--|<!-- -8<-) \[(start|end):([a-z][a-z0-9_-]*)\](?: -->)?$")
 _ANYTHING_LIKE_A_MARKER = re.compile(r"-8<-")
 
 

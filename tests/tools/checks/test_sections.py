@@ -59,6 +59,17 @@ def test_everything_else_is_even_where_it_is_a_part(text):
     assert code_alone(text) == text
 
 
+@pytest.mark.parametrize(
+    ("name", "marker"),
+    [("run.json", "// --8<-- [{}:a]"), ("run.plist", "<!-- -8<- [{}:a] -->")],
+)
+def test_json_and_property_lists_have_markers_of_their_own(plant, tmp_path, name, marker):
+    text = f"{marker.format('start')}\none\n{marker.format('end')}\n"
+    sections, defects = read(plant(f"snippets/{name}", text), tmp_path)
+    assert defects == []
+    assert sections["a"].text == "one"
+
+
 def test_nested_sections_lose_their_markers(plant, tmp_path):
     path = plant(
         "snippets/run.sh",
