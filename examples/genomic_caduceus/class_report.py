@@ -2,15 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
-from examples.genomic_caduceus.learning import network_line
+from examples.genomic_caduceus.report_lines import HEADER, network_line  # noqa: F401 - the run asks the report for HEADER
 from snippets.framework.run_curves import Curves, draw_curves
 from snippets.framework.run_folder import RunFolder
 from snippets.framework.run_report import machine_lines, recipe_line, write_summary
 
 if TYPE_CHECKING:
     from examples.genomic_caduceus.train import Classification
-
-HEADER = "epoch   step  train loss  accuracy  val loss  accuracy  sequences/s"
 
 
 def describe(task: "Classification", config: dict[str, Any]) -> list[str]:
@@ -30,14 +28,6 @@ def describe(task: "Classification", config: dict[str, Any]) -> list[str]:
     if options.pretrained is not None:
         lines.append(f"           begins with {config['pretrained']}")
     return [*lines, recipe_line(options, config, f"AdamW, lr {options.lr:g} (warm-up, cosine)", "sequences")]
-
-
-def epoch_line(epoch: int, step: int, result: dict[str, float], speed: float) -> str:
-    """Return one line of the table under HEADER."""
-    return (
-        f"{epoch:5d} {step:6d} {result['train_loss']:11.4f} {result['train_accuracy']:9.2%} "
-        f"{result['val_loss']:9.4f} {result['val_accuracy']:9.2%} {speed:12.0f}"
-    )
 
 
 def conclude(task: "Classification", run: RunFolder) -> list[str]:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib.util import find_spec
-from typing import Any
 
 import torch
 from torch import nn
@@ -42,15 +41,6 @@ def warm_up_then_cosine(step: int, total: int, warmup: float) -> float:
 
 
 # --8<-- [end:schedule]
-def network_line(options: GenomicOptions, config: dict[str, Any]) -> str:
-    """Return what a run says of its network."""
-    strands = "both strands" if options.rcps else "one strand"
-    return (
-        f"network    bidirectional Mamba, {options.layers} layers of width {options.width}, "
-        f"state {options.state}, {strands}: {config['parameters']:,} parameters"
-    )
-
-
 class SequenceTask(Task):
     """A network that learns from tokens; a program says what it computes from them."""
 

@@ -2,13 +2,14 @@
 
 import argparse
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple
 
 from omegaconf import OmegaConf
 
 from examples.genomic_caduceus.data_sources import find_data
+from examples.genomic_caduceus.hydra_keys import Key, one_of, or_null, path_of, switch
 from examples.genomic_caduceus.hydra_words import compose_config, composed_values, keys_of, spelt
 from examples.genomic_caduceus.pretrained import run_named
 from snippets.framework.command_line import number, whole_number
@@ -74,44 +75,6 @@ class PretrainingOptions(GenomicOptions):
 
     mlm_probability: float = 0.15
     intervals: str | None = None
-
-
-class Key(NamedTuple):
-    """Where an option stands in the configuration, what reads its value, and what it is."""
-
-    path: str
-    read: Callable[[str], Any]
-    what: str
-    default: Any = ...  # where a configuration has no such key
-
-
-def switch(text: str) -> bool:
-    """Return what true or false means. Raises ArgumentTypeError."""
-    if text not in ("True", "False"):
-        raise argparse.ArgumentTypeError(f"must be true or false, not {text!r}")
-    return text == "True"
-
-
-def one_of(*names: str, former: Mapping[str, str] | None = None) -> Callable[[str], str]:
-    """Return a reader of one of `names`, or of what it was or is called elsewhere."""
-    meaning = {name: name for name in names} | dict(former or {})
-
-    def read(text: str) -> str:
-        if text not in meaning:
-            raise argparse.ArgumentTypeError(f"must be one of {', '.join(meaning)}, not {text!r}")
-        return meaning[text]
-
-    return read
-
-
-def or_null(read: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Return a reader that also takes null."""
-    return lambda text: None if text == "None" else read(text)
-
-
-def path_of(text: str) -> str:
-    """Return a file or folder with ~ as the home folder. Raises UsageError."""
-    return str(expanded(text))
 
 
 # --8<-- [start:keys]

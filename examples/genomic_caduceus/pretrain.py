@@ -30,6 +30,7 @@ from examples.genomic_caduceus.lightning_loop import LightningTraining
 from examples.genomic_caduceus.masking import masked
 from examples.genomic_caduceus.model import LanguageModel
 from examples.genomic_caduceus.options import PRETRAIN, PretrainingOptions
+from examples.genomic_caduceus.report_lines import epoch_line
 from examples.genomic_caduceus.tokens import turned_at_random
 from snippets.accumulation import in_parts
 from snippets.framework.errors import exit_with_one_line
@@ -76,7 +77,7 @@ class MaskedBases(SequenceTask):
         loss, right = (sums / self.held_out[2].sum().clamp(min=1)).tolist()
         values = dict(zip(("train_loss", "train_accuracy"), measures, strict=True))
         values |= {"val_loss": loss, "val_accuracy": right}
-        line = window_report.epoch_line(epoch, self.state.step, values, samples_per_s)
+        line = epoch_line(epoch, self.state.step, values, samples_per_s)
         return EpochResult(values, -loss, line)
 
 

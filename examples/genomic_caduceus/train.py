@@ -29,6 +29,7 @@ from examples.genomic_caduceus.lightning_loop import LightningTraining
 from examples.genomic_caduceus.model import Classifier
 from examples.genomic_caduceus.options import TRAIN, FineTuningOptions
 from examples.genomic_caduceus.pretrained import load_backbone
+from examples.genomic_caduceus.report_lines import epoch_line
 from examples.genomic_caduceus.tokens import turned_at_random
 from snippets.accumulation import in_parts
 from snippets.framework.errors import exit_with_one_line
@@ -76,7 +77,7 @@ class Classification(SequenceTask):
         values |= self.scored("val", self.held_out)
         if self.state.step == self.total_steps:
             values |= self.scored("test", self.test)
-        line = class_report.epoch_line(epoch, self.state.step, values, samples_per_s)
+        line = epoch_line(epoch, self.state.step, values, samples_per_s)
         return EpochResult(values, values["val_accuracy"], line)
 
     @torch.no_grad()

@@ -30,7 +30,7 @@ import torch
 
 from examples.benchmarking.machine import machine
 from examples.benchmarking.steps import Steps
-from examples.genomic_caduceus.learning import network_line
+from examples.genomic_caduceus.report_lines import network_line
 from examples.genomic_caduceus.train import PROGRAM, Classification
 from snippets.atomic_write import replace_json
 from snippets.framework.command_line import StrictParser, whole_number
