@@ -33,7 +33,7 @@ DATA = RESULTS / "selective_scan.yaml"
 Shape = tuple[int, int, int, int]  # batch, length, inner, state
 LAYER: Shape = (256, 5, 1536, 128)  # whose memory is measured
 SPEED: dict[str, list[Shape]] = {
-    "cpu": [(64, 5, 1536, 128), (4, 1024, 236, 16)],
+    "cpu": [(64, 5, 1536, 128), (4, 1024, 236, 16), (8, 1024, 256, 16)],
     "gpu": [LAYER, (4, 1024, 236, 16)],
 }
 LAYERS = {"scan": 8, "loop": 1}
