@@ -50,7 +50,7 @@ def build(site_dir: Path, strict: bool = True, site_url: str | None = None, root
         command += ["--strict"] if strict else []
         if not run_mkdocs(command, root, environment):
             raise BuildFailed(f"the {locale} site did not build; see the messages above")
-    finish(site_dir, address, root)
+    finish(site_dir, address)
     report(site_addresses.check(site_dir, address), strict, "the built site has wrong addresses")
 
 
@@ -82,10 +82,10 @@ def run_mkdocs(command: list[str], root: Path, environment: dict[str, str]) -> b
     return done.returncode == 0
 
 
-def finish(site_dir: Path, address: str, root: Path = ROOT) -> None:
+def finish(site_dir: Path, address: str) -> None:
     """Add the search; keep one bilingual 404 page and one robots.txt, at the root, where servers look."""
     (site_dir / "zh" / "404.html").unlink()
-    ranking = yaml.safe_load((root / RANKING).read_text(encoding="utf-8"))
+    ranking = yaml.safe_load((ROOT / RANKING).read_text(encoding="utf-8"))
     for folder in (site_dir, site_dir / "zh"):
         (folder / "sitemap.xml.gz").unlink()  # carries the time of the build: no two builds would be equal
         replace_search(folder, ranking)
@@ -94,10 +94,11 @@ def finish(site_dir: Path, address: str, root: Path = ROOT) -> None:
 
 
 def replace_search(folder: Path, ranking: dict[str, Any]) -> None:
-    """Put our search of one language in the place of the theme's, and what it ranks with into the index.
+    """Put the search of one language in the place of the theme's, and the sections into a file of their own.
 
-    The index is written as UTF-8, for the theme writes each Chinese character as six, and without the marks
-    between Chinese words, which only the theme's search needs. Raises BuildFailed when the theme has changed.
+    Every page loads the theme's index, which is empty now; the first search loads that file. It is UTF-8 (the
+    theme writes each Chinese character as six) and without the marks between Chinese words, which only the
+    theme's search needs. Raises BuildFailed when the theme has changed.
     """
     workers = list((folder / "assets/javascripts/workers").glob("search.*.min.js"))
     if len(workers) != 1:
@@ -105,9 +106,9 @@ def replace_search(folder: Path, ranking: dict[str, Any]) -> None:
     (folder / SEARCH_WORKER).replace(workers[0])
     index = folder / "search" / "search_index.json"
     content = json.loads(index.read_text(encoding="utf-8"))
-    content["config"] |= ranking
-    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-    index.write_text(text.replace("\u200b", ""), encoding="utf-8")
+    sections = json.dumps(ranking | {"docs": content["docs"]}, ensure_ascii=False, separators=(",", ":"))
+    (folder / "search" / "sections.json").write_text(sections.replace("\u200b", ""), encoding="utf-8")
+    index.write_text(json.dumps(content | {"docs": []}), encoding="utf-8")
 
 
 def main() -> int:

@@ -202,6 +202,14 @@ def test_search_finds_words_and_api_names(page, site_url, language, words):
         ("zh/", "KMP_DUPLICATE_LIB_OK", "guides/openmp/"),
         ("zh/", "flash_attn 安装 Mac", "guides/cuda-only-packages/"),
         ("zh/", "DataLoader 卡住 num_workers", "guides/data-loading/"),
+        ("", "watermrak ratoi", "guides/memory/"),  # two letters swapped, twice
+        ("", "OOM", "facts/out-of-memory/"),  # ranking.yaml: what is meant, not what is written
+        ("zh/", "爆显存了怎么办", "facts/out-of-memory/"),
+        (
+            "",
+            "what could possibly make my loss become nan overnight",
+            "guides/numerics/",
+        ),  # not every word occurs
     ],
 )
 def test_what_is_pasted_without_a_key_finds_the_page_that_answers_it(
@@ -221,9 +229,18 @@ def test_what_is_pasted_without_a_key_finds_the_page_that_answers_it(
     )
 
 
+def test_sections_are_loaded_by_the_first_search_and_not_before(page, site_url):
+    loaded = []
+    page.on("request", lambda request: loaded.append(request.url))
+    page.goto(site_url, wait_until="networkidle")
+    assert f"{site_url}search/search_index.json" in loaded
+    assert f"{site_url}search/sections.json" not in loaded
+    assert search(page, "memory") > 0
+    assert loaded.count(f"{site_url}search/sections.json") == 1
+
+
 @pytest.mark.parametrize("language", ["", "zh/"])
 def test_search_finds_numbers(page, site_url, language):
-    """The theme's own search fails for some of them, and for all words of the query with them."""
     page.goto(site_url + language)
     assert [digit for digit in "0123456789" if search(page, f"torch {digit}") == 0] == []
     assert page.problems == []

@@ -29,12 +29,13 @@ def test_our_search_takes_the_place_of_the_themes(site):
     assert not (folder / SEARCH_WORKER).exists()
 
 
-def test_index_gets_what_it_is_ranked_with_and_loses_marks_between_words(site):
+def test_sections_get_what_they_are_ranked_with_and_lose_marks_between_words(site):
     folder, _, index = site
     replace_search(folder, RANKING)
-    text = index.read_text(encoding="utf-8")
-    assert "训练模型" in text
-    assert json.loads(text)["config"] == {"lang": ["zh"]} | RANKING
+    text = (folder / "search/sections.json").read_text(encoding="utf-8")
+    assert "训练模型" in text  # no escapes
+    assert json.loads(text) == RANKING | {"docs": [{"location": "", "title": "训练模型", "text": ""}]}
+    assert json.loads(index.read_text(encoding="utf-8")) == {"config": {"lang": ["zh"]}, "docs": []}
 
 
 @pytest.mark.parametrize("change", ["no worker", "two workers"])

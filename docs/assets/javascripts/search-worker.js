@@ -1,9 +1,9 @@
-// The search of this site, in the place of the theme's worker: it answers the theme's messages from the theme's
-// index, so that field, list and keys stay the theme's. tools/build_site.py puts it there.
+// The search of this site. It takes the place of the theme's worker (tools/build_site.py) and answers its messages, so
+// that field, list and keys stay the theme's.
 //
-// A section's score is BM25 over the words of its heading, its page's title and its text, more where neighbours in
-// the query are neighbours in the section. A page has the score of its best section, and some of its others'. No
-// word of the query must occur: questions and pasted messages hold words that no page has.
+// A section's score is BM25 over the words of its heading, its page's title and its text, and more where neighbours
+// in the query are neighbours there. A page has the score of its best section, and some of its others'. No word of
+// the query must occur: questions and pasted messages hold words that no page has.
 const SETUP = 0, READY = 1, QUERY = 2, RESULT = 3 // the theme's types of messages
 
 // Found by trying values on docs/data/search/tuning.yaml.
@@ -15,7 +15,7 @@ const OTHERS = 0.4, WHOLE = 0.2   // what a page's next sections add, and all it
 const BEGINS = 0.5, MISTYPED = 0.6 // the weight of a word that begins with the one asked for, or is nearly it
 const SYNONYM = 0.95, CHARACTER = 0.27 // the weight of words meant but not typed, and of a single Chinese character
 const CANDIDATES = 80, PAGES = 30, SECTIONS = 6, TEASER = 240
-const LONGEST = 1000 // characters of a query that count: enough for any message, too few to keep a phone busy
+const LONGEST = 1000 // characters of a query that count: enough for any message
 
 const STOP_WORDS = new Set(
   (
@@ -104,11 +104,11 @@ function plain(html) {
   return html.replace(/<[^>]+>/g, " ").replace(/&(lt|gt|quot|#39|amp);/g, (_, name) => entities[name])
 }
 
-function setup({ docs, config }) {
+function setup({ docs, ...ranking }) {
   const pages = new Map()
   postings = new Map()
-  weights = Object.entries(config.pages ?? {})
-  synonyms = Object.entries(config.synonyms ?? {}).map(([words, more]) => [
+  weights = Object.entries(ranking.pages)
+  synonyms = Object.entries(ranking.synonyms).map(([words, more]) => [
     new RegExp(/\p{sc=Han}/u.test(words) ? words : `(?<![a-z0-9])(?:${words})(?![a-z0-9])`, "iu"), more,
   ])
   sections = docs.map((doc, number) => {
@@ -247,9 +247,20 @@ function item({ doc, title, text }, score, pattern, terms) {
   return { location: doc.location, title: mark(title), text: teaser, score, terms }
 }
 
-addEventListener("message", ({ data: { type, data } }) => {
-  if (type === SETUP) {
-    setup(data)
-    postMessage({ type: READY })
-  } else if (type === QUERY) postMessage({ type: RESULT, data: { items: answer(data), suggest: [] } })
+// The first query loads the sections. Of queries that come meanwhile, the last one is answered.
+let loaded, newest
+addEventListener("message", async ({ data: { type, data } }) => {
+  if (type === SETUP) postMessage({ type: READY })
+  if (type !== QUERY) return
+  newest = data
+  if (data.trim()) {
+    loaded ??= fetch(new URL("../../../search/sections.json", location)).then(file => file.json()).then(setup)
+    try {
+      await loaded
+    } catch (error) {
+      loaded = undefined // the next key tries again
+      throw error
+    }
+  }
+  if (data === newest) postMessage({ type: RESULT, data: { items: data.trim() ? answer(data) : [], suggest: [] } })
 })
