@@ -6,6 +6,9 @@ python examples/genomic_caduceus/train.py
 python examples/genomic_caduceus/pretrain.py
 # --8<-- [end:quick-start]
 
+# For tests, which run the commands above elsewhere: their output is recorded.
+python examples/genomic_caduceus/pretrain.py max_steps=4
+
 # --8<-- [start:fine-tune]
 python examples/genomic_caduceus/train.py train.pretrained=newest
 # --8<-- [end:fine-tune]
