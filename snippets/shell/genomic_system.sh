@@ -13,6 +13,9 @@ python examples/genomic_caduceus/train.py model.config.rcps=false dataset.rc_aug
 python examples/genomic_caduceus/pretrain.py
 # --8<-- [end:pretrain]
 
+# For tests, which run the command above elsewhere: its output is recorded.
+python examples/genomic_caduceus/pretrain.py max_steps=4
+
 # --8<-- [start:fine-tune]
 python examples/genomic_caduceus/train.py train.pretrained=newest
 # --8<-- [end:fine-tune]
