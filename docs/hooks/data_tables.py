@@ -23,6 +23,7 @@ import indicator_speed
 import memory_tables
 import operator_tables
 import published_speeds
+import search_tables
 import shell_sections
 import simulated_mps_tests
 import time_and_cost
@@ -56,6 +57,7 @@ MODULES = (
     memory_tables,
     operator_tables,
     published_speeds,
+    search_tables,
     shell_sections,
     simulated_mps_tests,
     time_and_cost,
