@@ -229,6 +229,14 @@ def test_what_is_pasted_without_a_key_finds_the_page_that_answers_it(
     )
 
 
+def test_words_are_marked_and_characters_of_code_stay_whole(page, site_url):
+    page.goto(site_url)
+    assert search(page, "amp lt gt aten") > 0
+    results = page.locator(".md-search-result__list")
+    assert results.locator("mark", has_text="aten").count() > 0
+    assert re.findall(r"\b(?:amp|lt|gt);", results.text_content()) == []
+
+
 def test_sections_are_loaded_by_the_first_search_and_not_before(page, site_url):
     loaded = []
     page.on("request", lambda request: loaded.append(request.url))

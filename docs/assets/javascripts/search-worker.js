@@ -1,9 +1,9 @@
-// The search of this site. It takes the place of the theme's worker (tools/build_site.py) and answers its messages, so
-// that field, list and keys stay the theme's.
+// The search of this site. It takes the place of the theme's worker (tools/build_site.py) and answers its
+// messages, so that field, list and keys stay the theme's.
 //
-// A section's score is BM25 over the words of its heading, its page's title and its text, and more where neighbours
-// in the query are neighbours there. A page has the score of its best section, and some of its others'. No word of
-// the query must occur: questions and pasted messages hold words that no page has.
+// A section's score is BM25 over the words of its heading, its page's title and its text, and more where
+// neighbours in the query are neighbours there. A page has the score of its best section, and some of its others'.
+// No word of the query must occur: questions and pasted messages hold words that no page has.
 const SETUP = 0, READY = 1, QUERY = 2, RESULT = 3 // the theme's types of messages
 
 // Found by trying values on docs/data/search/tuning.yaml.
@@ -13,7 +13,7 @@ const NEIGHBOURS = 0.35            // what two words side by side add, as a shar
 const COVERAGE = 0.25              // how much a section loses that has none of the words
 const OTHERS = 0.4, WHOLE = 0.2   // what a page's next sections add, and all its words wherever they are
 const BEGINS = 0.5, MISTYPED = 0.6 // the weight of a word that begins with the one asked for, or is nearly it
-const SYNONYM = 0.95, CHARACTER = 0.27 // the weight of words meant but not typed, and of a single Chinese character
+const SYNONYM = 0.95, CHARACTER = 0.27 // the weight of words not typed but meant, and of one Chinese character
 const CANDIDATES = 80, PAGES = 30, SECTIONS = 6, TEASER = 240
 const LONGEST = 1000 // characters of a query that count: enough for any message
 
@@ -42,7 +42,7 @@ function stem(word) {
   return short.length > 4 ? short.replace(/e$/, "") : short
 }
 
-// The words of a text. Names in code count whole and in parts; of Chinese, each character and each two neighbours.
+// The words of a text. Names in code count whole and in parts; Chinese as characters and as pairs of them.
 function words(text) {
   const found = []
   for (const [run] of text.matchAll(WORD)) {
@@ -226,7 +226,8 @@ const escaped = text => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replac
 function answer(query) {
   const typed = [...new Set(query.match(/\p{sc=Han}{2,}|(?:(?!\p{sc=Han})[\p{L}\p{N}_]){2,}/gu) ?? [])]
     .filter(word => !STOP_WORDS.has(word.toLowerCase()))
-  const pattern = typed.length ? new RegExp(typed.sort((a, b) => b.length - a.length).join("|"), "giu") : /$^/g
+  const longestFirst = [...typed].sort((a, b) => b.length - a.length).join("|")
+  const pattern = typed.length ? new RegExp(`(${longestFirst})`, "giu") : /($^)/g
   const terms = Object.fromEntries(typed.map(word => [word, true]))
   return ranked(query).map(group => {
     const { page } = group[0].section
@@ -242,7 +243,8 @@ function item({ doc, title, text }, score, pattern, terms) {
   const start = at > 80 ? text.indexOf(" ", at - 60) + 1 : 0
   const from = start > 0 && start <= at ? start : Math.max(0, at > 80 ? at - 40 : 0)
   const part = text.slice(from, from + TEASER).trim()
-  const mark = string => escaped(string).replace(pattern, "<mark data-md-highlight>$&</mark>")
+  const mark = string => string.split(pattern).map(escaped)
+    .map((piece, number) => (number % 2 ? `<mark data-md-highlight>${piece}</mark>` : piece)).join("")
   const teaser = part && (from ? "… " : "") + mark(part) + (from + TEASER < text.length ? " …" : "")
   return { location: doc.location, title: mark(title), text: teaser, score, terms }
 }
@@ -262,5 +264,6 @@ addEventListener("message", async ({ data: { type, data } }) => {
       throw error
     }
   }
-  if (data === newest) postMessage({ type: RESULT, data: { items: data.trim() ? answer(data) : [], suggest: [] } })
+  if (data !== newest) return
+  postMessage({ type: RESULT, data: { items: data.trim() ? answer(data) : [], suggest: [] } })
 })
