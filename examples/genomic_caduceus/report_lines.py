@@ -10,8 +10,9 @@ HEADER = "epoch   step  train loss  accuracy  val loss  accuracy  sequences/s"
 def network_line(options: GenomicOptions, config: dict[str, Any]) -> str:
     """Return what a run says of its network."""
     strands = "both strands" if options.rcps else "one strand"
+    layers = f"{options.layers} layer{'s' * (options.layers > 1)}"
     return (
-        f"network    bidirectional Mamba, {options.layers} layers of width {options.width}, "
+        f"network    bidirectional Mamba, {layers} of width {options.width}, "
         f"state {options.state}, {strands}: {config['parameters']:,} parameters"
     )
 

@@ -226,7 +226,8 @@ const escaped = text => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replac
 function answer(query) {
   const typed = [...new Set(query.match(/\p{sc=Han}{2,}|(?:(?!\p{sc=Han})[\p{L}\p{N}_]){2,}/gu) ?? [])]
     .filter(word => !STOP_WORDS.has(word.toLowerCase()))
-  const longestFirst = [...typed].sort((a, b) => b.length - a.length).join("|")
+  const beginning = word => (/^\p{sc=Han}/u.test(word) ? word : `(?<![\\p{L}\\p{N}_])${word}`) // no "oom" in "room"
+  const longestFirst = [...typed].sort((a, b) => b.length - a.length).map(beginning).join("|")
   const pattern = typed.length ? new RegExp(`(${longestFirst})`, "giu") : /($^)/g
   const terms = Object.fromEntries(typed.map(word => [word, true]))
   return ranked(query).map(group => {

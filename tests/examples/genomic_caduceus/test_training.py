@@ -138,7 +138,7 @@ def test_what_a_training_of_classes_writes_and_says(undisturbed, tiny):
     assert config["classes"] == ["background", "motif"]
     assert config["sequences"] == {"train": 48, "val": 20} and config["length"] == 24
     assert [line.split(" ")[0] for line in out[:5]] == ["network", "versions", "device", "precision", "data"]
-    assert out[0].startswith("network    bidirectional Mamba, 1 layers of width 8, state 2, both strands: ")
+    assert out[0].startswith("network    bidirectional Mamba, 1 layer of width 8, state 2, both strands: ")
     assert "48 sequences to learn from, 20 held out, 240 for the test; 24 tokens" in out[5]
     assert out[6].strip().startswith("accuracy 9")
     summary = run.json("summary.json")
