@@ -38,11 +38,9 @@ def div_up(whole: Any, part: Any) -> int:
     return -(-whole // part) if usable else 1
 
 
-OmegaConf.register_new_resolver("div_up", div_up, replace=True)
-
-
 def compose_config(file: str, words: Sequence[str]) -> DictConfig:
     """Return the configuration of configs/<file>.yaml with what the words change. Raises UsageError."""
+    OmegaConf.register_new_resolver("div_up", div_up, replace=True)  # others use this name, too
     with initialize_config_dir(config_dir=str(CONFIGS), version_base="1.3"):
         try:
             return compose(file, [with_quotes(word) for word in words])

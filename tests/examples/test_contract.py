@@ -260,7 +260,8 @@ def test_help_names_every_option(system, capsys):
         system.PROGRAM.main(["--help"])
     assert ended.value.code == 0
     shown = capsys.readouterr().out
-    options = vars(system.PROGRAM.resolve({})).keys() - {"data_name"}  # which is derived
+    resolved = system.PROGRAM.resolve({})
+    options = vars(resolved).keys() - resolved.DERIVED
     words = system.PROGRAM.spelling.words(dict.fromkeys([*options, "out", "resume", "quick"], 1))
     assert not [word for word in words if word.partition("=")[0].lstrip("+") not in shown]
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from snippets.framework.startup import PACKAGES
+
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = sorted(
     str(path.relative_to(ROOT))
@@ -49,12 +51,13 @@ def test_without_packages_a_line_names_the_first_one_and_how_to_get_it(clone, tm
     if done.returncode == 2:
         (line,) = done.stderr.splitlines()
         name = line.split("'")[1]
+        package = PACKAGES.get(name, name)
         assert line == (
             f"error: this Python has no module '{name}'; enter the environment that has it "
-            f"(source .venv/bin/activate), or install it: {sys.executable} -m pip install {name} "
-            f"(uv: uv pip install {name})"
+            f"(source .venv/bin/activate), or install it: {sys.executable} -m pip install {package} "
+            f"(uv: uv pip install {package})"
         )
-        assert name in ("torch", "tqdm", "numpy", "matplotlib")
+        assert name in ("torch", "tqdm", "numpy", "matplotlib", "omegaconf")
     else:  # it needs no package
         assert "usage" in done.stdout
 
