@@ -1,5 +1,7 @@
 """The training on one page has the networks of the full program, and its losses from the same batches."""
 
+from pathlib import Path
+
 import pytest
 import torch
 
@@ -88,3 +90,24 @@ def test_a_loss_that_is_not_a_number_ends_it_in_one_line(monkeypatch):
     monkeypatch.setattr(single_file, "LEARNING_RATE", float("inf"))
     with pytest.raises(SystemExit, match=r"^the loss became nan; lower LEARNING_RATE$"):
         single_file.train()
+
+
+def test_as_a_program_it_takes_the_device_that_is_there_and_writes_the_weights(
+    tmp_path, monkeypatch, capsys, one_thread
+):
+    """With fewer sequences; the lines keep their numbers."""
+    path = Path(single_file.__file__)
+    text = path.read_text(encoding="utf-8")
+    for usual, few in (("4_000, 1_000, 2_000", "128, 64, 64"), ("EPOCHS = 3", "EPOCHS = 1")):
+        assert text.count(usual) == 1
+        text = text.replace(usual, few)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    names = {"__name__": "__main__"}
+    exec(compile(text, path, "exec"), names)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[2].startswith("on cpu, fp32, PyTorch ") and printed[-1].startswith("weights: genomic.pt; ")
+    assert [file.name for file in tmp_path.iterdir()] == ["genomic.pt"]
+    found = torch.load(tmp_path / "genomic.pt", weights_only=True)
+    assert all(torch.equal(found[name], value) for name, value in names["network"].state_dict().items())
