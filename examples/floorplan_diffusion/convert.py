@@ -22,12 +22,13 @@ except ModuleNotFoundError:
 
 from tqdm import tqdm
 
-from examples.floorplan_diffusion.plan_files import SPLITS, check_empty, write_splits
+from examples.floorplan_diffusion.plan_files import SPLITS, write_splits
 from examples.floorplan_diffusion.plans import MOST_CORNERS, Plan, PlanSet, Splits
 from examples.floorplan_diffusion.published_files import find_files, plan_of_entry, read_entry
 from snippets.framework.command_line import StrictParser
 from snippets.framework.errors import UsageError, exit_with_one_line, one_line
 from snippets.framework.user_paths import expanded
+from snippets.framework.whole_folder import check_empty
 
 SHOWN = 20  # files that are no plans
 

@@ -20,10 +20,11 @@ except ModuleNotFoundError:
 
 from examples.floorplan_diffusion.check_data import DEFAULT, check
 from examples.floorplan_diffusion.generated_plans import generate_splits
-from examples.floorplan_diffusion.plan_files import SPLITS, check_empty, write_splits
+from examples.floorplan_diffusion.plan_files import SPLITS, write_splits
 from snippets.framework.command_line import StrictParser, whole_number
 from snippets.framework.errors import exit_with_one_line
 from snippets.framework.user_paths import expanded
+from snippets.framework.whole_folder import check_empty
 
 
 def read_command_line(argv: Sequence[str] | None) -> Namespace:

@@ -7,15 +7,15 @@ each joins, the smaller number first, plan after plan; wall_counts (plans,), wal
 
 import shlex
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy
 import torch
 
 from examples.floorplan_diffusion.plans import KINDS, MOST_CORNERS, PlanSet, Splits
 from snippets.atomic_write import replace_file
-from snippets.framework.errors import RunError, UsageError
+from snippets.framework.errors import UsageError
 from snippets.framework.npz_files import read_npz
+from snippets.framework.whole_folder import write_whole
 
 SPLITS = ("train", "val", "test")
 SHAPES = {  # "" is any number but none
@@ -44,24 +44,12 @@ def write_plans(path: Path, plans: PlanSet) -> None:
 
 def write_splits(folder: Path, splits: Splits) -> None:
     """Make `folder` a data set with the plans: all of it appears at once. Raises UsageError and RunError."""
-    folder = folder.resolve()
-    check_empty(folder)
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as temporary:
-            new = Path(temporary, folder.name)
-            new.mkdir()
-            for split in SPLITS:
-                write_plans(new / f"{split}.npz", getattr(splits, split))
-            new.replace(folder)
-    except OSError as error:
-        raise RunError(f"cannot write {folder}: {error.strerror}; choose another --out") from None
 
+    def write(new: Path) -> None:
+        for split in SPLITS:
+            write_plans(new / f"{split}.npz", getattr(splits, split))
 
-def check_empty(folder: Path) -> None:
-    """Raise UsageError unless there is no such folder yet, or nothing in it."""
-    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        raise UsageError(f"{folder} is not empty; choose another --out, or remove it first")
+    write_whole(folder, write)
 
 
 def read_splits(folder: Path) -> Splits:

@@ -30,17 +30,16 @@ import functools
 from examples.genomic_caduceus.class_data import LENGTH, motif_data
 from examples.genomic_caduceus.data_sources import CHAINS, LABELLED
 from examples.genomic_caduceus.sequence_files import (
-    check_empty,
     write_folders,
     write_genome,
     write_intervals,
     write_records,
-    write_whole,
 )
 from examples.genomic_caduceus.window_data import chain_data
 from snippets.framework.command_line import StrictParser, whole_number
 from snippets.framework.errors import UsageError, exit_with_one_line
 from snippets.framework.user_paths import expanded
+from snippets.framework.whole_folder import check_empty, write_whole
 
 HERE = "python examples/genomic_caduceus"
 FORMATS = {"txt": LABELLED, "csv": LABELLED, "fasta": CHAINS, "genome": CHAINS}  # of which data

@@ -3,9 +3,8 @@
 import csv
 import gzip
 import io
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy
 import torch
@@ -13,34 +12,12 @@ import torch
 from examples.genomic_caduceus.class_data import Labelled
 from examples.genomic_caduceus.csv_sequences import HEADER
 from examples.genomic_caduceus.tokens import BASES, letters, other_strand
-from snippets.framework.errors import RunError, UsageError
 
 LINE = 60  # letters in a line of FASTA
 CHROMOSOMES = 3  # of the generated genome that the intervals are of
 GAP = 20  # most letters between two intervals
 
 Splits = Mapping[str, Labelled]
-
-
-def write_whole(folder: Path, write: Callable[[Path], None]) -> None:
-    """Let `write` fill a new folder: all of it appears at once. Raises UsageError and RunError."""
-    folder = folder.resolve()
-    check_empty(folder)
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as temporary:
-            new = Path(temporary, folder.name)
-            new.mkdir()
-            write(new)
-            new.replace(folder)
-    except OSError as error:
-        raise RunError(f"cannot write {folder}: {error.strerror}; choose another --out") from None
-
-
-def check_empty(folder: Path) -> None:
-    """Raise UsageError unless there is no such folder yet, or nothing in it."""
-    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        raise UsageError(f"{folder} is not empty; choose another --out, or remove it first")
 
 
 def write_folders(folder: Path, splits: Splits, names: tuple[str, ...]) -> None:

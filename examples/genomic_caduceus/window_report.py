@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from examples.genomic_caduceus.report_lines import HEADER, network_line  # noqa: F401 - the run asks the report for HEADER
+from examples.genomic_caduceus import report_lines
 from snippets.framework.run_curves import Curves, draw_curves
 from snippets.framework.run_folder import RunFolder
 from snippets.framework.run_report import machine_lines, recipe_line, write_summary
@@ -11,11 +11,14 @@ if TYPE_CHECKING:
     from examples.genomic_caduceus.pretrain import MaskedBases
 
 
+HEADER = report_lines.HEADER
+
+
 def describe(task: "MaskedBases", config: dict[str, Any]) -> list[str]:
     """Return the facts of a run: network, versions, device, precision, data, recipe."""
     options, data = task.options, task.data
     lines = [
-        network_line(options, config),
+        report_lines.network_line(options, config),
         *machine_lines(config),
         f"data       {data.name}: {data.source}",
         f"           {len(data.train):,} sequences of {data.train.shape[1]:,} bases to learn from, "
