@@ -12,6 +12,14 @@ into chunks. For the backward pass, the inputs are kept and the state before eac
     batch · inner · state · (chunks - 1) values    with    chunks = ⌈length / max(32, state, ⌊√length⌋)⌉
 
 These are fewer values than x has, and none for up to 32 steps. All others are computed again, block by block.
+
+A CPU computes the chunks one after the other, so that a block stays in its caches. A GPU needs more work at a
+time: it computes all chunks side by side, as if they were rows of the batch. First each begins with a state
+of 0; with the state r that it then ends with and the product of its decays, the true starts follow from chunk
+to chunk, and all chunks are computed once more from these. The gradients g go the same way back:
+
+    start_{k+1} = r_k + exp(A Σ_{t in k} dt_t) start_k    with    start_0 = 0    (it is kept, too)
+
 For a loss L with the known G_t = ∂L/∂y_t, let g_t = ∂L/∂h_t. The step t uses h_t in y_t, and the next one in
 h_{t+1}; so the chain rule gives, from the last step to the first,
 
@@ -27,16 +35,19 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
 
 CHUNK = 32  # steps that are computed together; `state` or √length where that is more
 # Values in a block of states, of which the backward pass holds three. On a CPU they should fit into its
 # caches; a GPU loses more time by starting many small kernels. That of MPS was not measured.
 BLOCK = {"cpu": 2**20, "mps": 2**24, "cuda": 2**26}
+ONE_BY_ONE = {"cpu"}  # devices that compute the chunks one after the other
 
 Place = tuple[slice, slice, slice]  # time, rows, channels
 Start = Tensor | None  # a value of one step for a whole block; None is 0
@@ -79,65 +90,93 @@ def over_states(values: Tensor, part: Tensor, space: Tensor) -> Tensor:
 class BlockwiseScan:
     """The recurrence, cut into blocks of rows and channels, and each block into chunks of time.
 
-    All tensors have time first, so that the states of one step are contiguous.
+    Chunks that are computed side by side are rows, all first chunks of the batch before all second ones: they
+    are `pieces` of the length. All tensors have time first, so that the states of one step are contiguous.
     """
 
     def __init__(self, x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor):
         self.dtype = torch.promote_types(x.dtype, torch.float32)
+        (self.batch, self.length, inner), state = x.shape, A.shape[1]
+        chunks = cut(self.length, max(CHUNK, state, math.isqrt(self.length)))
+        self.pieces = 1 if x.device.type in ONE_BY_ONE else max(1, len(chunks))
         self.x, self.dt, self.B, self.C = map(self.time_first, (x, dt, B, C))
         self.A, self.u = A.to(self.dtype), self.dt * self.x
-        (length, batch, inner), state = self.x.shape, A.shape[1]
-        self.chunks = cut(length, max(CHUNK, state, math.isqrt(length)))
+        steps, rows, _ = self.x.shape
+        self.chunks = chunks if self.pieces == 1 else [slice(0, steps)]
         values = (1 + longest(self.chunks)) * max(1, state)  # of one row and channel
         most = BLOCK.get(x.device.type, BLOCK["mps"]) // values
         channels = cut(inner, most)
-        rows = cut(batch, most // longest(channels))
+        rows = cut(rows, most // longest(channels))
         self.blocks = list(itertools.product(rows, channels))
         # All blocks use the same memory: the first use of new memory costs a CPU more than computing there.
         values *= longest(rows) * longest(channels)
         self.memory = x.new_empty((3, values), dtype=self.dtype)
 
     def time_first(self, tensor: Tensor) -> Tensor:
-        """Return a tensor (batch, length, ...) as (length, batch, ...), in the dtype that is computed in."""
-        return tensor.transpose(0, 1).to(self.dtype).contiguous()
+        """Return a tensor (batch, length, n) as (steps, pieces · batch, n), in the dtype that is computed in.
+
+        Steps beyond the length are 0 and change nothing: their decay is 1.
+        """
+        tensor = tensor.transpose(0, 1).to(self.dtype)
+        if self.pieces > 1:
+            steps = math.ceil(self.length / self.pieces)
+            tensor = F.pad(tensor, (0, 0, 0, 0, 0, steps * self.pieces - self.length))
+            tensor = tensor.unflatten(0, (self.pieces, steps)).transpose(0, 1).flatten(1, 2)
+        return tensor.contiguous()
+
+    def batch_first(self, tensor: Tensor) -> Tensor:
+        """Return a tensor (steps, pieces · batch, n) as (batch, length, n)."""
+        pieces = tensor.unflatten(1, (self.pieces, self.batch)).transpose(0, 1)
+        return pieces.flatten(0, 1)[: self.length].transpose(0, 1)
 
     def reuse(self, number: int, *shape: int) -> Tensor:
         """Return a tensor of this shape in the piece of memory with this number, with any content."""
         return self.memory[number, : math.prod(shape)].view(shape)
 
+    def decays(self, place: Place) -> Tensor:
+        """Return a_t at `place`, (steps, rows, channels, state), valid until the next call."""
+        dt = column(self.dt[place])
+        decay = self.reuse(0, *dt.shape[:3], self.A.shape[1])
+        # exp(dt A) as a power of 2, which took the CPU a third of the time.
+        return torch.mul(dt, self.A[place[2]] * math.log2(math.e), out=decay).exp2_()
+
     def run(self, place: Place, start: Start) -> tuple[Tensor, Tensor]:
-        """Return the decays a_t at `place`, and the states: `start` before the first step, then each h_t.
+        """Return the decays at `place`, and the states: `start` before the first step, then each h_t.
 
         Both are (steps, rows, channels, state), and valid until the next call.
         """
-        time, rows, channels = place
-        dt, u, B = column(self.dt[place]), column(self.u[place]), column(self.B[time, rows]).mT
-        steps, *block = *dt.shape[:3], self.A.shape[1]
-        decay, states = self.reuse(0, steps, *block), self.reuse(1, 1 + steps, *block)
+        time, rows, _ = place
+        steps, *block = *self.x[place].shape, self.A.shape[1]
+        states = self.reuse(1, 1 + steps, *block)
         states[0] = 0 if start is None else start  # first of all: `start` may lie in the same memory
-        # exp(dt A) as a power of 2, which took the CPU a third of the time.
-        torch.mul(dt, self.A[channels] * math.log2(math.e), out=decay).exp2_()
-        torch.mul(u, B, out=states[1:])
+        torch.mul(column(self.u[place]), column(self.B[time, rows]).mT, out=states[1:])
+        decay = self.decays(place)
         h = states.unbind()
         for t in range(start is None, steps):  # nothing remains of a state of 0
             h[t + 1].addcmul_(decay[t], h[t])  # h_t = u_t B_t + a_t h_{t-1}
         return decay, states
 
-    def run_back(self, place: Place, start: Start, G: Tensor, later: Start, to: Sums) -> Start:
-        """Add what the steps at `place` contribute to the gradients of u, dt (as a part of a_t), A, B and C.
-
-        `later` is a_t g_t of the step behind them, None for 0. Returns that of the first of them.
-        """
-        time, rows, channels = place
-        decay, states = self.run(place, start)
+    def run_back(self, place: Place, decay: Tensor, G: Tensor, later: Start) -> Tensor:
+        """Return g_t at `place`, valid until the next call. `later` is a_t g_t of the step behind them."""
+        time, rows, _ = place
         g = self.reuse(2, *decay.shape)
-        to["C"][time, rows] += over_channels(states[1:], G[place], space=g)
         torch.mul(column(G[place]), column(self.C[time, rows]).mT, out=g)
         if later is not None:
             g[-1] += later
         by_step = g.unbind()
         for t in range(len(by_step) - 1, 0, -1):
             by_step[t - 1].addcmul_(decay[t], by_step[t])  # g_t = C_t G_t + a_{t+1} g_{t+1}
+        return g
+
+    def add_gradients(self, place: Place, start: Start, G: Tensor, later: Start, to: Sums) -> Start:
+        """Add what the steps at `place` contribute to the gradients of u, dt (as a part of a_t), A, B and C.
+
+        Returns a_t g_t of the first of them, which the steps before them need.
+        """
+        time, rows, channels = place
+        decay, states = self.run(place, start)
+        to["C"][time, rows] += over_channels(states[1:], G[place], space=self.reuse(2, *decay.shape))
+        g = self.run_back(place, decay, G, later)
         later = decay[0] * g[0] if time.start else None
         q = decay.mul_(states[:-1]).mul_(g)
         space = states[1:]  # h_t is needed no longer
@@ -146,6 +185,33 @@ class BlockwiseScan:
         to["dt"][place] = torch.mul(q, self.A[channels], out=g).sum(-1)
         to["A"][channels] += q.mul_(column(self.dt[place])).sum((0, 1))
         return later
+
+    def starts(self) -> Start:
+        """Return the state before each piece, (rows, inner, state); None where there is one piece."""
+        return self.reaching(lambda place: self.run(place, None)[1][-1], range(self.pieces))
+
+    def laters(self, G: Tensor) -> Start:
+        """Return a_t g_t of the step behind each piece; None where there is one piece."""
+
+        def made(place: Place) -> Tensor:
+            decay = self.decays(place)
+            return decay[0] * self.run_back(place, decay, G, None)[0]
+
+        return self.reaching(made, range(self.pieces)[::-1])
+
+    def reaching(self, made: Callable[[Place], Tensor], order: range) -> Start:
+        """Return what reaches each piece from the one before it in `order`, which makes `made` of 0."""
+        if self.pieces == 1:
+            return None
+        decay = torch.exp(column(self.dt.sum(0)) * self.A)
+        added = torch.empty_like(decay)
+        for rows, channels in self.blocks:
+            added[rows, channels] = made((self.chunks[0], rows, channels))
+        added, decay = (values.unflatten(0, (self.pieces, self.batch)) for values in (added, decay))
+        reaching = torch.zeros_like(added)
+        for one, following in itertools.pairwise(order):
+            torch.addcmul(added[one], decay[one], reaching[one], out=reaching[following])
+        return reaching.flatten(0, 1)
 
 
 # --8<-- [end:blockwise]
@@ -159,35 +225,38 @@ class SelectiveScan(torch.autograd.Function):
         with torch.autocast(x.device.type, enabled=False):
             scan = BlockwiseScan(x, dt, A, B, C)
             y = D * scan.x
+            first = scan.starts()
             starts = scan.A.new_empty(max(0, len(scan.chunks) - 1), len(x), *A.shape)
             for rows, channels in scan.blocks:
-                state = None
+                state = None if first is None else first[rows, channels]
                 for number, time in enumerate(scan.chunks):
                     if number:
                         starts[number - 1, rows, channels] = state
                     decay, states = scan.run((time, rows, channels), state)
                     state = states[-1]
                     y[time, rows, channels] += over_states(states[1:], scan.C[time, rows], space=decay)
-        ctx.save_for_backward(x, dt, A, B, C, D, starts)
-        return y.transpose(0, 1).to(x.dtype).contiguous()
+        ctx.save_for_backward(x, dt, A, B, C, D, first, starts)
+        return scan.batch_first(y).to(x.dtype).contiguous()
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, G: Tensor) -> tuple[Tensor, ...]:
         """Return the gradients of the six inputs; autograd brings each to the dtype of its input."""
-        x, dt, A, B, C, D, starts = ctx.saved_tensors
+        x, dt, A, B, C, D, first, starts = ctx.saved_tensors
         with torch.autocast(x.device.type, enabled=False):
             scan = BlockwiseScan(x, dt, A, B, C)
             G = scan.time_first(G)
+            last = scan.laters(G)
             to = {name: torch.zeros_like(getattr(scan, name)) for name in ("u", "dt", "A", "B", "C")}
-            for rows, channels in scan.blocks:
-                before, later = [None, *starts[:, rows, channels]], None
+            for block in scan.blocks:
+                start, later = (None if values is None else values[block] for values in (first, last))
+                before = [start, *starts[:, *block]]
                 # Without any step, there is a start but no chunk.
                 for time, start in zip(reversed(scan.chunks), reversed(before), strict=False):
-                    later = scan.run_back((time, rows, channels), start, G, later, to)
+                    later = scan.add_gradients((time, *block), start, G, later, to)
             to_x = to["u"] * scan.dt + D * G
             to_dt = to["u"] * scan.x + to["dt"]
-            to_x, to_dt, to_B, to_C = (part.transpose(0, 1) for part in (to_x, to_dt, to["B"], to["C"]))
+            to_x, to_dt, to_B, to_C = map(scan.batch_first, (to_x, to_dt, to["B"], to["C"]))
             return to_x, to_dt, to["A"], to_B, to_C, (G * scan.x).sum((0, 1))
 
 

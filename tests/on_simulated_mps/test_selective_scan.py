@@ -36,6 +36,7 @@ def test_memory_is_that_of_inputs_and_blocks(monkeypatch):
 
     in_bytes = sum(value.nbytes for value in inputs)
     block = 4 * 2**14
-    most = 5 * in_bytes + 4 * block  # copies, gradients and sums; three blocks and the starts of the chunks
+    starts = 4 * 2 * 10 * 64 * 32  # of the chunks; two more of this size are there while they are computed
+    most = 5 * in_bytes + 3 * block + 3 * starts  # copies, gradients and sums; three blocks
     assert peak(selective_scan) <= most
     assert peak(selective_scan_reference) > 2 * most

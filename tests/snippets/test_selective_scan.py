@@ -38,6 +38,15 @@ def assert_close(found, expected, tolerance):
         assert (one - other).norm() <= tolerance * other.norm(), name
 
 
+@pytest.fixture(params=["chunks one by one", "chunks side by side"], autouse=True)
+def side_by_side(request, monkeypatch):
+    """Compute the chunks as a CPU does, and as a GPU does."""
+    if request.param == "chunks side by side":
+        monkeypatch.setattr(module, "ONE_BY_ONE", set())
+        return True
+    return False
+
+
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Let even small inputs have several blocks of rows, of channels, and several chunks of time."""
@@ -46,11 +55,11 @@ def small_blocks(monkeypatch):
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_gradients_agree_with_finite_differences():
+def test_gradients_agree_with_finite_differences(side_by_side):
     inputs = make_inputs(dtype=torch.float64)
     scan = module.BlockwiseScan(*inputs[:-1])
-    assert len(scan.blocks) == 2 * 3
-    assert len(scan.chunks) == 3
+    assert (scan.pieces, len(scan.chunks)) == ((3, 1) if side_by_side else (1, 3))
+    assert len(scan.blocks) == scan.pieces * 2 * 3
     assert torch.autograd.gradcheck(selective_scan, inputs)
 
 
@@ -137,12 +146,15 @@ def test_of_a_short_sequence_only_the_inputs_are_kept(scan, with_states):
     ("length", "state", "later_chunks"),
     [(0, 4, 0), (32, 4, 0), (33, 4, 1), (100, 4, 3), (2000, 4, 45), (100, 40, 2), (100, 120, 0)],
 )
-def test_the_state_before_each_later_chunk_is_kept(length, state, later_chunks):
+def test_the_state_before_each_later_chunk_is_kept(length, state, later_chunks, side_by_side):
     inputs = make_inputs(2, length, 6, state)
+    if side_by_side and later_chunks:
+        later_chunks += 1  # the first chunk has its state of 0, too
     kept = kept_activations(nn.Module(), lambda: selective_scan(*inputs))
     states = 4 * 2 * 6 * state * later_chunks
     assert kept == sum(value.nbytes for value in inputs) + states
-    assert states <= inputs[0].nbytes
+    first = 4 * 2 * 6 * state if side_by_side else 0
+    assert states <= inputs[0].nbytes + first
 
 
 class LargestTensor(TorchDispatchMode):
@@ -163,7 +175,8 @@ def test_a_long_sequence_is_computed_in_blocks(monkeypatch):
     with LargestTensor() as found:
         run(selective_scan, inputs)
     assert found.values <= 3 * 2**12  # all states would be 115,200
-    assert len(module.BlockwiseScan(*inputs[:-1]).chunks) > 1
+    scan = module.BlockwiseScan(*inputs[:-1])
+    assert len(scan.chunks) * scan.pieces > 1 and len(scan.blocks) > 1
 
 
 @pytest.mark.parametrize("wrong", NAMES)

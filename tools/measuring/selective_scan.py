@@ -3,9 +3,9 @@
     python -m tools.measuring.selective_scan [--device cuda] [--threads 2] [--pairs 9]
 
 speed   seconds of a forward and a backward pass of the scan alone, in turns with those of the loop, and the
-        ratio loop / scan of neighbours
+        ratio loop / scan of neighbours; on a CUDA GPU also the peak of the scan beyond its inputs
 memory  bytes that layers of each kind keep for the backward pass, in storages that differ, the inputs
-        included; on a GPU also the peak of a forward and a backward pass of one layer beyond its inputs
+        included; on a CUDA GPU also the peak of a forward and a backward pass of one layer beyond its inputs
 
 The entry of this machine and device is replaced, those of others stay.
 """
@@ -34,7 +34,7 @@ Shape = tuple[int, int, int, int]  # batch, length, inner, state
 LAYER: Shape = (256, 5, 1536, 128)  # whose memory is measured
 SPEED: dict[str, list[Shape]] = {
     "cpu": [(64, 5, 1536, 128), (4, 1024, 236, 16), (8, 1024, 256, 16)],
-    "gpu": [LAYER, (4, 1024, 236, 16)],
+    "gpu": [LAYER, (4, 1024, 236, 16), (8, 1024, 256, 16)],
 }
 LAYERS = {"scan": 8, "loop": 1}
 SCANS = {"scan": selective_scan, "loop": selective_scan_reference}
@@ -67,7 +67,18 @@ def measure_speed(shape: Shape, device: torch.device, pairs: int) -> dict[str, A
     first, second = (one_pass(scan, inputs) for scan in SCANS.values())
     found = compare(first, second, device, warm_up=1, pairs=pairs)
     seconds = {"scan": found.first, "loop": found.second, "ratio": found.ratio}
-    return {"shape": list(shape), "pairs": pairs} | {name: rounded(part) for name, part in seconds.items()}
+    row = {"shape": list(shape), "pairs": pairs} | {name: rounded(part) for name, part in seconds.items()}
+    return row | peak("scan", inputs)
+
+
+def peak(name: str, inputs: list[torch.Tensor]) -> dict[str, int]:
+    """Return the peak of a forward and a backward pass beyond its inputs; nothing where it is not known."""
+    if not inputs[0].is_cuda:
+        return {}
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    one_pass(SCANS[name], inputs)()
+    return {"peak_bytes": torch.cuda.max_memory_allocated() - before}
 
 
 def measure_memory(name: str, device: torch.device) -> dict[str, Any]:
@@ -82,12 +93,7 @@ def measure_memory(name: str, device: torch.device) -> dict[str, Any]:
 
     kept = kept_activations(nn.Module(), forward)
     row = {"kind": name, "shape": list(LAYER), "layers": len(layers), "kept_bytes": kept}
-    if device.type == "cuda":
-        torch.cuda.reset_peak_memory_stats()
-        before = torch.cuda.memory_allocated()
-        one_pass(SCANS[name], layers[0])()
-        row["peak_bytes"] = torch.cuda.max_memory_allocated() - before
-    return row
+    return row | peak(name, layers[0])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
