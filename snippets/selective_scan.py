@@ -15,10 +15,12 @@ These are fewer values than x has, and none for up to 32 steps. All others are c
 
 A CPU computes the chunks one after the other, so that a block stays in its caches. A GPU needs more work at a
 time: it computes all chunks side by side, as if they were rows of the batch. First each begins with a state
-of 0; with the state r that it then ends with and the product of its decays, the true starts follow from chunk
-to chunk, and all chunks are computed once more from these. The gradients g go the same way back:
+of 0; with the state r that it then ends with and the product of its decays, the true starts follow, and all
+chunks are computed once more from these. The gradients g go the same way back:
 
-    start_{k+1} = r_k + exp(A Σ_{t in k} dt_t) start_k    with    start_0 = 0    (it is kept, too)
+    start_{k+1} = r_k + exp(A Σ_{t in k} dt_t) start_k    with    start_0 = 0
+
+It has shorter chunks, ⌈length / max(16, state)⌉ of them, and keeps all their starts: about as much as x.
 
 For a loss L with the known G_t = ∂L/∂y_t, let g_t = ∂L/∂h_t. The step t uses h_t in y_t, and the next one in
 h_{t+1}; so the chain rule gives, from the last step to the first,
@@ -44,9 +46,10 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 CHUNK = 32  # steps that are computed together; `state` or √length where that is more
+SHORT_CHUNK = 16  # the same where chunks are computed side by side; `state` where that is more
 # Values in a block of states, of which the backward pass holds three. On a CPU they should fit into its
 # caches; a GPU loses more time by starting many small kernels. That of MPS was not measured.
-BLOCK = {"cpu": 2**20, "mps": 2**24, "cuda": 2**26}
+BLOCK = {"cpu": 2**21, "mps": 2**24, "cuda": 2**26}
 ONE_BY_ONE = {"cpu"}  # devices that compute the chunks one after the other
 
 Place = tuple[slice, slice, slice]  # time, rows, channels
@@ -97,12 +100,15 @@ class BlockwiseScan:
     def __init__(self, x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor):
         self.dtype = torch.promote_types(x.dtype, torch.float32)
         (self.batch, self.length, inner), state = x.shape, A.shape[1]
-        chunks = cut(self.length, max(CHUNK, state, math.isqrt(self.length)))
-        self.pieces = 1 if x.device.type in ONE_BY_ONE else max(1, len(chunks))
+        if x.device.type in ONE_BY_ONE:
+            self.pieces, chunk = 1, max(CHUNK, state, math.isqrt(self.length))
+        else:
+            chunk = max(SHORT_CHUNK, state)
+            self.pieces = max(1, math.ceil(self.length / chunk))
         self.x, self.dt, self.B, self.C = map(self.time_first, (x, dt, B, C))
         self.A, self.u = A.to(self.dtype), self.dt * self.x
         steps, rows, _ = self.x.shape
-        self.chunks = chunks if self.pieces == 1 else [slice(0, steps)]
+        self.chunks = cut(steps, chunk)
         values = (1 + longest(self.chunks)) * max(1, state)  # of one row and channel
         most = BLOCK.get(x.device.type, BLOCK["mps"]) // values
         channels = cut(inner, most)
@@ -151,9 +157,9 @@ class BlockwiseScan:
         states[0] = 0 if start is None else start  # first of all: `start` may lie in the same memory
         torch.mul(column(self.u[place]), column(self.B[time, rows]).mT, out=states[1:])
         decay = self.decays(place)
-        h = states.unbind()
+        h, a = states.unbind(), decay.unbind()
         for t in range(start is None, steps):  # nothing remains of a state of 0
-            h[t + 1].addcmul_(decay[t], h[t])  # h_t = u_t B_t + a_t h_{t-1}
+            h[t + 1].addcmul_(a[t], h[t])  # h_t = u_t B_t + a_t h_{t-1}
         return decay, states
 
     def run_back(self, place: Place, decay: Tensor, G: Tensor, later: Start) -> Tensor:
@@ -163,9 +169,9 @@ class BlockwiseScan:
         torch.mul(column(G[place]), column(self.C[time, rows]).mT, out=g)
         if later is not None:
             g[-1] += later
-        by_step = g.unbind()
+        by_step, a = g.unbind(), decay.unbind()
         for t in range(len(by_step) - 1, 0, -1):
-            by_step[t - 1].addcmul_(decay[t], by_step[t])  # g_t = C_t G_t + a_{t+1} g_{t+1}
+            by_step[t - 1].addcmul_(a[t], by_step[t])  # g_t = C_t G_t + a_{t+1} g_{t+1}
         return g
 
     def add_gradients(self, place: Place, start: Start, G: Tensor, later: Start, to: Sums) -> Start:
@@ -188,7 +194,9 @@ class BlockwiseScan:
 
     def starts(self) -> Start:
         """Return the state before each piece, (rows, inner, state); None where there is one piece."""
-        return self.reaching(lambda place: self.run(place, None)[1][-1], range(self.pieces))
+        if self.pieces == 1:
+            return None
+        return self.reaching(lambda place: self.run(place, None)[1][-1])
 
     def laters(self, G: Tensor) -> Start:
         """Return a_t g_t of the step behind each piece; None where there is one piece."""
@@ -197,21 +205,24 @@ class BlockwiseScan:
             decay = self.decays(place)
             return decay[0] * self.run_back(place, decay, G, None)[0]
 
-        return self.reaching(made, range(self.pieces)[::-1])
+        return None if self.pieces == 1 else self.reaching(made, backwards=True)
 
-    def reaching(self, made: Callable[[Place], Tensor], order: range) -> Start:
-        """Return what reaches each piece from the one before it in `order`, which makes `made` of 0."""
-        if self.pieces == 1:
-            return None
+    def reaching(self, made: Callable[[Place], Tensor], backwards: bool = False) -> Tensor:
+        """Return what reaches each piece from those before it, or behind it, which make `made` of 0."""
         decay = torch.exp(column(self.dt.sum(0)) * self.A)
-        added = torch.empty_like(decay)
+        passed = torch.empty_like(decay)
         for rows, channels in self.blocks:
-            added[rows, channels] = made((self.chunks[0], rows, channels))
-        added, decay = (values.unflatten(0, (self.pieces, self.batch)) for values in (added, decay))
-        reaching = torch.zeros_like(added)
-        for one, following in itertools.pairwise(order):
-            torch.addcmul(added[one], decay[one], reaching[one], out=reaching[following])
-        return reaching.flatten(0, 1)
+            passed[rows, channels] = made((self.chunks[0], rows, channels))
+        passed, decay = (values.unflatten(0, (self.pieces, self.batch)) for values in (passed, decay))
+        if backwards:
+            passed, decay = passed.flip(0), decay.flip(0)
+        span = 1  # pieces that `passed` and `decay` cover; few operations, as it doubles
+        while span < self.pieces:
+            passed[span:] = torch.addcmul(passed[span:], decay[span:], passed[:-span])
+            decay[span:] = decay[span:] * decay[:-span]
+            span *= 2
+        reaching = torch.cat((torch.zeros_like(passed[:1]), passed[:-1]))
+        return (reaching.flip(0) if backwards else reaching).flatten(0, 1)
 
 
 # --8<-- [end:blockwise]

@@ -1,4 +1,4 @@
-"""Tables of the floor-plan system: what was trained, and what it draws with each sampler."""
+"""Tables of the floor-plan system: what was trained, what it draws with each sampler, what three options bring."""
 
 from collections.abc import Callable
 from typing import Any
@@ -41,7 +41,28 @@ SAMPLERS = (
     Column("Closed, straightened", "拉直后闭合", "closed_straightened", SHARE),
     Column("Rooms", "房间数", "rooms", TWO),
 )
+RECIPES = {
+    "all": {"en": "all three (default)", "zh": "三项都用（默认）"},
+    "no_focus": {"en": "steps drawn evenly", "zh": "均匀抽取步数"},
+    "no_place_weight": {"en": "equal weights", "zh": "权重相同"},
+    "no_muon": {"en": "AdamW", "zh": "AdamW"},
+    "no_muon_slower": {"en": "AdamW, lower learning rate", "zh": "AdamW，学习率较低"},
+    "none": {"en": "none of the three", "zh": "三项都不用"},
+    "none_slower": {"en": "none, lower learning rate", "zh": "三项都不用，学习率较低"},
+}
+ABLATION = (
+    Column("Training", "训练", "name"),
+    Column("Options", "选项", "options", "`{}`".format),
+    Column("Corners in line", "成行的墙角", "in_line"),
+    Column("Closed", "闭合", "closed"),
+    Column("Rooms", "房间数", "rooms"),
+)
 ABOUT = {
+    "ablation": {
+        "en": "Two trainings each, with seeds {seeds[0]} and {seeds[1]}; {count} plans drawn after each, DDPM "
+        "with 1,000 steps.",
+        "zh": "各训练两次，种子为 {seeds[0]} 和 {seeds[1]}；每次训练后画 {count} 张，DDPM 1,000 步。",
+    },
     "drawn": {
         "en": "{count} plans each, DDPM with 1,000 steps, seed {seed}.",
         "zh": "各 {count} 张，DDPM 1,000 步，种子 {seed}。",
@@ -114,8 +135,32 @@ def origins(entries: list[dict[str, Any]], language: str) -> list[str]:
     return [named(name, sentence, language) for sentence, name in found.items()]
 
 
+def ablation(language: str) -> str:
+    """Return what is drawn after trainings with and without three options, the figures of both seeds."""
+    (entry,) = load("floorplan_ablation")
+    rows = [
+        {
+            "name": RECIPES[row["name"]],
+            "options": " ".join(row["options"]) or "(default)",
+            "in_line": both(row["in_line"], SHARE),
+            "closed": both(row["closed"], SHARE),
+            "rooms": both(row["rooms"], TWO),
+        }
+        for row in entry["rows"]
+    ]
+    return explained(
+        ABLATION, rows, language, ABOUT["ablation"][language].format(**entry), origin(entry, language)
+    )
+
+
+def both(values: list[float], form: Callable[[Any], str]) -> str:
+    """Return the values of all seeds."""
+    return " / ".join(map(form, values))
+
+
 TABLES: dict[str, Callable[[str], str]] = {
     "floorplan-drawn": drawn,
     "floorplan-trainings": trainings,
     "floorplan-samplers": samplers,
+    "floorplan-ablation": ablation,
 }

@@ -114,10 +114,11 @@ class LightningTraining(Training):
             return
         options = self.task.options
         self.records = self.loggers()
+        device = next(self.state.model.parameters()).device  # with its number, which Lightning needs on CUDA
         with warnings.catch_warnings(), keyboard_interrupt_as_usual():
             warnings.filterwarnings("ignore", module="pytorch_lightning")  # it also warns of an unused GPU
             trainer = pl.Trainer(
-                strategy=SingleDeviceStrategy(self.state.device, ACCELERATORS[self.state.device.type]()),
+                strategy=SingleDeviceStrategy(device, ACCELERATORS[device.type]()),
                 plugins=[self.precision()],
                 max_epochs=-1,  # until `should_stop`
                 accumulate_grad_batches=options.accumulate,

@@ -25,8 +25,8 @@ python examples/floorplan_diffusion/train_nodes.py --device mps --max-steps 200
 python examples/floorplan_diffusion/train_nodes.py --data data/rplan --max-steps 100
 # --8<-- [end:measure]
 
-# An hour on one CPU core, so no test runs it; both commands are the default ones with other numbers.
+# Hours on a CPU, so no test runs it; both commands are the default ones with other numbers.
 # --8<-- [start:longer]
-python examples/floorplan_diffusion/train_nodes.py --width 96 --plans 16000 --lr 6e-3 --epochs 44
-python examples/floorplan_diffusion/train_edges.py --plans 8000
+python examples/floorplan_diffusion/train_nodes.py --width 128 --plans 32000 --batch-size 256 --lr 8e-3 --epochs 80
+python examples/floorplan_diffusion/train_edges.py --width 128 --plans 8000 --epochs 6
 # --8<-- [end:longer]

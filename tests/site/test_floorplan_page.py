@@ -183,14 +183,34 @@ def test_what_the_page_says_about_a_longer_training_was_measured(page):
     entry, text = QUALITY["quality"], section(page, "longer", "resume")
     row = tables.slowest(entry)
     assert all(f"{row[name]:.1%}" in text for name in ("in_line", "closed"))
+    assert row["line_median"] == 0, "which is why the page says: to the pixel"
     assert f"{entry['nodes']['steps']:,}" in text and f"{QUALITY['default']['nodes']['steps']:,}" in text
-    assert entry["edges"]["steps"] == 2 * QUALITY["default"]["edges"]["steps"]
-    assert f" {entry['nodes']['seconds'] / 60:.0f} " in text
+    assert entry["nodes"]["batch_size"] == 4 * QUALITY["default"]["nodes"]["batch_size"]
+    assert f" {entry['nodes']['seconds']:.0f} " in text
+    (fewer,) = (one for one in entry["samplers"] if (one["sampler"], one["steps"]) == ("ddpm", 250))
+    assert f"{fewer['in_line']:.1%}" in section(page, "samplers", "stage-2")
     assert f" {row['rooms']:.1f} " in text and f"{entry['data']['rooms']:.1f}" in text
     commands = (ROOT / "snippets/shell/floorplans_mac.sh").read_text(encoding="utf-8")
     for stage in ("nodes", "edges"):
-        options = entry[stage]["trained_by"].partition(" --device cpu ")[2].removesuffix(" --epochs 4")
-        assert f"train_{stage}.py {options}\n" in commands
+        options = sorted(entry[stage]["trained_by"].partition(" --device cuda ")[2].split(" --"))
+        assert any(
+            sorted(line.partition(f"train_{stage}.py ")[2].split(" --")) == options
+            for line in commands.splitlines()
+        )
+
+
+def test_what_the_page_says_about_three_options_was_measured(page):
+    (entry,) = read("ablation")
+    mean = {row["name"]: numpy.mean(row["in_line"]) for row in entry["rows"]}
+    random = QUALITY["default"]["random"]["in_line"]
+    assert mean["no_place_weight"] < 1.2 * random
+    for name in ("no_focus", "no_muon"):
+        assert 1 / 3 < mean[name] / mean["all"] < 0.4
+    assert mean["no_muon_slower"] < mean["no_muon"]
+    steps = {step for row in entry["rows"] for step in row["steps"]}
+    assert steps == {QUALITY["default"]["nodes"]["steps"]}
+    assert f"{steps.pop():,}" in section(page, "lines", "sampling")
+    assert all(row["name"] in tables.RECIPES for row in entry["rows"])
 
 
 def test_more_steps_take_longer_and_ddpm_puts_more_corners_in_line():

@@ -84,7 +84,9 @@ def test_the_results_are_those_of_the_recordings(page):
 
 def test_the_recorded_comparison_found_no_difference():
     lines = recorded("genomic_verify").splitlines()
-    assert lines[-3].startswith("ratio ") and "a step of the optimized settings takes 13% less time" in lines[-3]
+    assert (
+        lines[-3].startswith("ratio ") and "a step of the optimized settings takes 13% less time" in lines[-3]
+    )
 
 
 def test_everything_that_the_guide_names_is_in_the_table(page):

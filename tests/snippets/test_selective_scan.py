@@ -51,6 +51,7 @@ def side_by_side(request, monkeypatch):
 def small_blocks(monkeypatch):
     """Let even small inputs have several blocks of rows, of channels, and several chunks of time."""
     monkeypatch.setattr(module, "CHUNK", 3)
+    monkeypatch.setattr(module, "SHORT_CHUNK", 3)
     monkeypatch.setitem(module.BLOCK, "cpu", 30)
 
 
@@ -59,7 +60,7 @@ def test_gradients_agree_with_finite_differences(side_by_side):
     inputs = make_inputs(dtype=torch.float64)
     scan = module.BlockwiseScan(*inputs[:-1])
     assert (scan.pieces, len(scan.chunks)) == ((3, 1) if side_by_side else (1, 3))
-    assert len(scan.blocks) == scan.pieces * 2 * 3
+    assert len(scan.blocks) == scan.pieces * 2 * 3  # with pieces as rows
     assert torch.autograd.gradcheck(selective_scan, inputs)
 
 
@@ -143,18 +144,25 @@ def test_of_a_short_sequence_only_the_inputs_are_kept(scan, with_states):
 
 
 @pytest.mark.parametrize(
-    ("length", "state", "later_chunks"),
-    [(0, 4, 0), (32, 4, 0), (33, 4, 1), (100, 4, 3), (2000, 4, 45), (100, 40, 2), (100, 120, 0)],
+    ("length", "state", "one_by_one", "side_by_side_chunks"),
+    [
+        (0, 4, 0, 0),
+        (16, 4, 0, 0),
+        (32, 4, 0, 2),
+        (33, 4, 1, 3),
+        (100, 4, 3, 7),
+        (2000, 4, 45, 125),
+        (100, 40, 2, 3),
+        (100, 120, 0, 0),
+    ],
 )
-def test_the_state_before_each_later_chunk_is_kept(length, state, later_chunks, side_by_side):
+def test_the_states_before_chunks_are_kept(length, state, one_by_one, side_by_side_chunks, side_by_side):
     inputs = make_inputs(2, length, 6, state)
-    if side_by_side and later_chunks:
-        later_chunks += 1  # the first chunk has its state of 0, too
     kept = kept_activations(nn.Module(), lambda: selective_scan(*inputs))
-    states = 4 * 2 * 6 * state * later_chunks
+    of_a_chunk = 4 * 2 * 6 * state
+    states = of_a_chunk * (side_by_side_chunks if side_by_side else one_by_one)
     assert kept == sum(value.nbytes for value in inputs) + states
-    first = 4 * 2 * 6 * state if side_by_side else 0
-    assert states <= inputs[0].nbytes + first
+    assert states <= inputs[0].nbytes + of_a_chunk * side_by_side
 
 
 class LargestTensor(TorchDispatchMode):
