@@ -5,8 +5,9 @@ nor in the standard library is a package to install.
 """
 
 import ast
+import functools
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -27,7 +28,7 @@ def follow_imports(programs: Iterable[str], root: Path) -> Needs:
         if name in needs.files:
             continue
         needs.files.add(name)
-        for module in imported_modules(root / name):
+        for module in imported_modules(name, (root / name).read_text(encoding="utf-8")):
             found = files_of(module, root)
             waiting += found
             package = module.partition(".")[0]
@@ -36,18 +37,23 @@ def follow_imports(programs: Iterable[str], root: Path) -> Needs:
     return needs
 
 
-def imported_modules(path: Path) -> Iterator[str]:
-    """Yield the modules that a file imports. `from a import b` gives `a` and `a.b`: b may be a module."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+@functools.cache
+def imported_modules(name: str, text: str) -> list[str]:
+    """Return the modules that a file imports. `from a import b` gives `a` and `a.b`: b may be a module.
+
+    Systems have most of their files in common; each is read once.
+    """
+    modules = []
+    for node in ast.walk(ast.parse(text, name)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            modules += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             if node.level:
                 raise ValueError(
-                    f"{path}:{node.lineno}: write `from package.module import`, not a relative import"
+                    f"{name}:{node.lineno}: write `from package.module import`, not a relative import"
                 )
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            modules += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return modules
 
 
 def files_of(module: str, root: Path) -> list[str]:

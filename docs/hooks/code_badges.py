@@ -12,7 +12,6 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-import yaml
 from bs4 import BeautifulSoup
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
@@ -25,6 +24,7 @@ from tools.checks.markdown_fences import Fence, find_fences
 from tools.checks.page_code import RECORDED
 from tools.checks.sections import Section, all_sections
 from tools.checks.shell_snippets import run_mark
+from tools.read_yaml import read_yaml
 
 EXPLANATION = "project/how-it-is-tested.md"
 
@@ -89,7 +89,7 @@ class Facts:
         self.executed: dict[str, dict] = executed.get("sections", {})
         self.versions: dict[str, str] = executed.get("verified_with", {})
         index = root / RECORDED / "index.yaml"
-        entries = yaml.safe_load(index.read_text(encoding="utf-8")) if index.is_file() else []
+        entries = read_yaml(index) if index.is_file() else []
         self.recorded: dict[str, dict] = {entry["name"]: entry for entry in entries}
 
     def execution(self, include: str) -> dict | None:

@@ -17,8 +17,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
 from markdown_tables import Column, table_of
+
+from tools.read_yaml import read_yaml
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 RESULTS = DATA / "results"
@@ -74,7 +75,7 @@ WORDS: dict[str, dict[str, Any]] = {
 
 def load(name: str, folder: Path = RESULTS) -> Any:
     """Return the content of docs/data/results/<name>.yaml, or of a file of another folder."""
-    return yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8"))
+    return read_yaml(folder / f"{name}.yaml")
 
 
 def _cores(machine: Mapping[str, Any], language: str) -> str:

@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from tools.checks.page_reader import split_front_matter
+from tools.read_yaml import read_yaml
 
 # Folders outside the site whose Markdown files may have a twin NAME.zh.md; "" is the root's top level.
 TWIN_FOLDERS = ("", ".github", "examples", "snippets", "tests", "requirements")
@@ -80,7 +79,7 @@ def _other_twins(root: Path) -> Iterator[Twin]:
 def data_texts(root: Path) -> Iterator[DataText]:
     """Yield the bilingual texts of docs/data/**/*.yaml."""
     for file in sorted((root / "docs/data").rglob("*.yaml")):
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+        content = read_yaml(file)
         yield from _texts(content, file.relative_to(root).as_posix(), "")
 
 

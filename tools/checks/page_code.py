@@ -21,11 +21,11 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-import yaml
 from bs4 import BeautifulSoup
 
 from tools.checks.markdown_fences import Fence, find_fences, is_include_marker
 from tools.checks.sections import SUFFIXES, Section
+from tools.read_yaml import read_yaml
 from tools.repository_passages import passages_for, repository_address, with_address
 
 LANGUAGES = ("en", "zh")
@@ -185,7 +185,7 @@ def check_pages(root: Path, sections: dict[str, Section]) -> tuple[dict[str, set
 def code_in_data(root: Path) -> Iterator[tuple[str, str]]:
     """Yield (file, include) for the sections that a build hook shows with error messages."""
     for path in sorted((root / ERROR_MESSAGES).glob("*.yaml")):
-        for message in yaml.safe_load(path.read_text(encoding="utf-8"))["messages"]:
+        for message in read_yaml(path)["messages"]:
             if "code" in message:
                 yield path.relative_to(root).as_posix(), message["code"]
 

@@ -17,11 +17,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from tools.checks.bilingual_texts import data_texts, twins
 from tools.checks.chinese_prose import own_words
 from tools.checks.page_reader import Page, read_markdown
+from tools.read_yaml import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 GLOSSARY = "docs/data/glossary.yaml"
@@ -65,7 +64,7 @@ def load_glossary(root: Path = ROOT) -> list[Term]:
     A kept term that differs between the languages is an error as well.
     """
     terms = []
-    for entry in yaml.safe_load((root / GLOSSARY).read_text(encoding="utf-8")):
+    for entry in read_yaml(root / GLOSSARY):
         unknown = set(entry) - FIELDS
         if unknown or not {"en", "zh"} <= set(entry):
             raise ValueError(f"{GLOSSARY}: {entry.get('en')}: has {sorted(entry)}; known: {sorted(FIELDS)}")
