@@ -14,11 +14,12 @@ into chunks. For the backward pass, the inputs are kept and the state before eac
 These are fewer values than x has, and none for up to 32 steps. All others are computed again, block by block.
 
 A CPU computes the chunks one after the other, so that a block stays in its caches. A GPU needs more work at a
-time: it computes all chunks side by side, as if they were rows of the batch. First each begins with a state
-of 0; with the state r that it then ends with and the product of its decays, the true starts follow, and all
-chunks are computed once more from these. The gradients g go the same way back:
+time: it computes all chunks side by side, as if they were rows of the batch. What a chunk k makes of a state
+of 0 is a sum without a loop, and so is the product of its decays; the states before all chunks follow:
 
-    start_{k+1} = r_k + exp(A Σ_{t in k} dt_t) start_k    with    start_0 = 0
+    start_{k+1} = Σ_{t in k} exp(A Σ_{later in k} dt) u_t B_t + exp(A Σ_{t in k} dt_t) start_k,    start_0 = 0
+
+The gradients a_t g_t, which a chunk gets from the one behind it, follow in the same way.
 
 It has shorter chunks, ⌈length / max(16, state)⌉ of them, and keeps all their starts: about as much as x.
 
@@ -37,7 +38,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -139,24 +139,23 @@ class BlockwiseScan:
         """Return a tensor of this shape in the piece of memory with this number, with any content."""
         return self.memory[number, : math.prod(shape)].view(shape)
 
-    def decays(self, place: Place) -> Tensor:
-        """Return a_t at `place`, (steps, rows, channels, state), valid until the next call."""
-        dt = column(self.dt[place])
-        decay = self.reuse(0, *dt.shape[:3], self.A.shape[1])
-        # exp(dt A) as a power of 2, which took the CPU a third of the time.
-        return torch.mul(dt, self.A[place[2]] * math.log2(math.e), out=decay).exp2_()
+    def decays(self, dt: Tensor, channels: slice) -> Tensor:
+        """Return exp(dt A) for dt (steps, rows, channels), with one more dimension, until the next call."""
+        decay = self.reuse(0, *dt.shape, self.A.shape[1])
+        # As a power of 2, which took the CPU a third of the time.
+        return torch.mul(column(dt), self.A[channels] * math.log2(math.e), out=decay).exp2_()
 
     def run(self, place: Place, start: Start) -> tuple[Tensor, Tensor]:
         """Return the decays at `place`, and the states: `start` before the first step, then each h_t.
 
         Both are (steps, rows, channels, state), and valid until the next call.
         """
-        time, rows, _ = place
+        time, rows, channels = place
         steps, *block = *self.x[place].shape, self.A.shape[1]
         states = self.reuse(1, 1 + steps, *block)
         states[0] = 0 if start is None else start  # first of all: `start` may lie in the same memory
         torch.mul(column(self.u[place]), column(self.B[time, rows]).mT, out=states[1:])
-        decay = self.decays(place)
+        decay = self.decays(self.dt[place], channels)
         h, a = states.unbind(), decay.unbind()
         for t in range(start is None, steps):  # nothing remains of a state of 0
             h[t + 1].addcmul_(a[t], h[t])  # h_t = u_t B_t + a_t h_{t-1}
@@ -196,23 +195,26 @@ class BlockwiseScan:
         """Return the state before each piece, (rows, inner, state); None where there is one piece."""
         if self.pieces == 1:
             return None
-        return self.reaching(lambda place: self.run(place, None)[1][-1])
+        until = self.dt.cumsum(0)
+        return self.reaching(until[-1:] - until, self.u, self.B)
 
     def laters(self, G: Tensor) -> Start:
         """Return a_t g_t of the step behind each piece; None where there is one piece."""
+        if self.pieces == 1:
+            return None
+        return self.reaching(self.dt.cumsum(0), G, self.C, backwards=True)
 
-        def made(place: Place) -> Tensor:
-            decay = self.decays(place)
-            return decay[0] * self.run_back(place, decay, G, None)[0]
+    def reaching(self, spans: Tensor, wide: Tensor, narrow: Tensor, backwards: bool = False) -> Tensor:
+        """Return what reaches each piece from those before it, or behind it.
 
-        return None if self.pieces == 1 else self.reaching(made, backwards=True)
-
-    def reaching(self, made: Callable[[Place], Tensor], backwards: bool = False) -> Tensor:
-        """Return what reaches each piece from those before it, or behind it, which make `made` of 0."""
+        A piece makes Σ_t exp(A spans_t) wide_t narrow_t of 0, and passes on what reaches it, faded.
+        """
         decay = torch.exp(column(self.dt.sum(0)) * self.A)
         passed = torch.empty_like(decay)
         for rows, channels in self.blocks:
-            passed[rows, channels] = made((self.chunks[0], rows, channels))
+            made = self.decays(spans[:, rows, channels], channels)
+            made.mul_(column(wide[:, rows, channels])).mul_(column(narrow[:, rows]).mT)
+            torch.sum(made, 0, out=passed[rows, channels])
         passed, decay = (values.unflatten(0, (self.pieces, self.batch)) for values in (passed, decay))
         if backwards:
             passed, decay = passed.flip(0), decay.flip(0)

@@ -1,4 +1,4 @@
-"""Tables of the floor-plan system: what was trained, what it draws with each sampler, what three options bring."""
+"""Tables of the floor-plan system: what was trained, what each sampler draws, what three options bring."""
 
 from collections.abc import Callable
 from typing import Any
@@ -59,8 +59,8 @@ ABLATION = (
 )
 ABOUT = {
     "ablation": {
-        "en": "Two trainings each, with seeds {seeds[0]} and {seeds[1]}; {count} plans drawn after each, DDPM "
-        "with 1,000 steps.",
+        "en": "Two trainings each, with seeds {seeds[0]} and {seeds[1]}; {count} plans drawn after each, by "
+        "DDPM with 1,000 steps.",
         "zh": "各训练两次，种子为 {seeds[0]} 和 {seeds[1]}；每次训练后画 {count} 张，DDPM 1,000 步。",
     },
     "drawn": {

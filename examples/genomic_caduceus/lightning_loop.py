@@ -91,6 +91,14 @@ class TellTraining(pl.Callback):
 
 
 # --8<-- [end:callback]
+class StayingOnDevice(SingleDeviceStrategy):
+    """Leaves network and optimizer where they are. Lightning moves both to the CPU when the training ends."""
+
+    def teardown(self) -> None:
+        """Free what the accelerator holds."""
+        self.accelerator.teardown()
+
+
 @contextlib.contextmanager
 def keyboard_interrupt_as_usual() -> Iterator[None]:
     """Inside the block, let a second Ctrl-C end the run as it always does.
@@ -118,7 +126,7 @@ class LightningTraining(Training):
         with warnings.catch_warnings(), keyboard_interrupt_as_usual():
             warnings.filterwarnings("ignore", module="pytorch_lightning")  # it also warns of an unused GPU
             trainer = pl.Trainer(
-                strategy=SingleDeviceStrategy(device, ACCELERATORS[device.type]()),
+                strategy=StayingOnDevice(device, ACCELERATORS[device.type]()),
                 plugins=[self.precision()],
                 max_epochs=-1,  # until `should_stop`
                 accumulate_grad_batches=options.accumulate,

@@ -94,6 +94,23 @@ def test_the_loop_costs_what_the_page_says():
     assert small["simple"]["median"] / small["steps"] < 0.01
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_loop_costs_floor_plans_and_dna_what_the_page_says(language):
+    entries = yaml.safe_load((RESULTS / "training_loop.yaml").read_text(encoding="utf-8"))
+    found = {
+        entry["system"]: [row for row in entry["overhead"] if row["against"] == "bare"] for entry in entries
+    }
+    page = (ROOT / f"docs/{language}/guides/benchmarking.md").read_text(encoding="utf-8")
+    nodes, edges = (found[f"floorplan_diffusion/{name}"] for name in ("train_nodes", "train_edges"))
+    assert {f"{row['ratio']['median']:.2f}" for row in nodes} == {"0.99"}
+    assert all(f"{row['ratio']['median']:.2f}" in page for row in (*nodes, *edges))
+    assert all(row["ratio"]["low"] < 1 < row["ratio"]["high"] for row in (*nodes, *edges))
+    (bases,) = found["genomic_caduceus/pretrain"]
+    assert f"{bases['ratio']['median'] - 1:.0%}" == "7%"
+    assert f" {1e3 * bases['simple']['median'] / bases['steps']:.0f} ms" in page
+    assert round(1e3 * (bases["real"]["median"] - bases["simple"]["median"]) / bases["steps"]) == 2
+
+
 def test_every_measured_training_has_words():
     assert training_loop_tables.TRAININGS.keys() == {
         (name, case.name) for name in modules() for case in cases(name)

@@ -187,6 +187,27 @@ def test_a_long_sequence_is_computed_in_blocks(monkeypatch):
     assert len(scan.chunks) * scan.pieces > 1 and len(scan.blocks) > 1
 
 
+class Operations(TorchDispatchMode):
+    """Counts the operations that compute something: views and new memory do not."""
+
+    count = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.count += not function.is_view and "empty" not in function.name()
+        return function(*args, **(kwargs or {}))
+
+
+def test_a_gpu_starts_hundreds_of_operations_where_the_loop_needs_tens_of_thousands(side_by_side):
+    """For 1,024 positions, as the page of the two towers says. Of the loop, a quarter is counted."""
+    counts = []
+    for scan, length in ((selective_scan, 1024), (selective_scan_reference, 256)):
+        with Operations() as found:
+            run(scan, make_inputs(2, length, 4, 16))
+        counts.append(found.count)
+    assert counts[0] == pytest.approx(220 if side_by_side else 4300, rel=0.05)
+    assert 4 * counts[1] == pytest.approx(45_000, rel=0.01)
+
+
 @pytest.mark.parametrize("wrong", NAMES)
 @pytest.mark.parametrize("change", [lambda value: value[..., :-1], lambda value: value[None]])
 def test_wrong_shapes_are_one_line_with_all_of_them(wrong, change):

@@ -3,7 +3,8 @@
     python -m tools.measuring.selective_scan [--device cuda] [--threads 2] [--pairs 9]
 
 speed   seconds of a forward and a backward pass of the scan alone, in turns with those of the loop, and the
-        ratio loop / scan of neighbours; on a CUDA GPU also the peak of the scan beyond its inputs
+        ratio loop / scan of neighbours; on a CUDA GPU also the peak of the scan beyond its inputs, and the
+        seconds of a pass of the scan among 20 in a row, between which the CPU does not wait for the GPU
 memory  bytes that layers of each kind keep for the backward pass, in storages that differ, the inputs
         included; on a CUDA GPU also the peak of a forward and a backward pass of one layer beyond its inputs
 
@@ -26,7 +27,7 @@ from snippets.device import pick_device
 from snippets.framework.errors import exit_with_one_line
 from snippets.memory_estimate import kept_activations
 from snippets.selective_scan import selective_scan, selective_scan_reference
-from snippets.timing import compare
+from snippets.timing import Spread, compare, spread, time_once
 from tools.measuring.result_entries import RESULTS, new_entry, rounded, store
 
 DATA = RESULTS / "selective_scan.yaml"
@@ -68,7 +69,14 @@ def measure_speed(shape: Shape, device: torch.device, pairs: int) -> dict[str, A
     found = compare(first, second, device, warm_up=1, pairs=pairs)
     seconds = {"scan": found.first, "loop": found.second, "ratio": found.ratio}
     row = {"shape": list(shape), "pairs": pairs} | {name: rounded(part) for name, part in seconds.items()}
-    return row | peak("scan", inputs)
+    if device.type == "cuda":
+        row |= {"in_a_row": rounded(in_a_row(first, device))} | peak("scan", inputs)
+    return row
+
+
+def in_a_row(one: Callable[[], object], device: torch.device, passes: int = 20, times: int = 9) -> Spread:
+    """Return the seconds of a pass, measured several times over some that follow one another."""
+    return spread([time_once(lambda: [one() for _ in range(passes)], device) / passes for _ in range(times)])
 
 
 def peak(name: str, inputs: list[torch.Tensor]) -> dict[str, int]:
