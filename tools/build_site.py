@@ -9,6 +9,8 @@ and REPO_URL (turns on the edit and source links). Both may be missing.
 import argparse
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import time
@@ -25,6 +27,9 @@ LANGUAGES = {"en": "", "zh": "zh/"}  # locale: folder. English first: its build 
 
 SEARCH_WORKER = "assets/javascripts/search-worker.js"
 RANKING = "docs/data/search/ranking.yaml"
+OTHER_WORDS = "docs/data/search/words.yaml"
+UNUSED = "assets/javascripts/lunr"  # the languages of the theme's search, which only its worker loaded
+CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
 
 class BuildFailed(RuntimeError):
@@ -86,26 +91,47 @@ def finish(site_dir: Path, address: str) -> None:
     """Add the search; keep one bilingual 404 page and one robots.txt, at the root, where servers look."""
     (site_dir / "zh" / "404.html").unlink()
     ranking = yaml.safe_load((ROOT / RANKING).read_text(encoding="utf-8"))
-    for folder in (site_dir, site_dir / "zh"):
+    words = yaml.safe_load((ROOT / OTHER_WORDS).read_text(encoding="utf-8"))
+    for locale, name in LANGUAGES.items():
+        folder = site_dir / name
         (folder / "sitemap.xml.gz").unlink()  # carries the time of the build: no two builds would be equal
-        replace_search(folder, ranking)
+        replace_search(folder, ranking, other_words(words, locale))
     sitemaps = "".join(f"Sitemap: {address}{folder}sitemap.xml\n" for folder in LANGUAGES.values())
     (site_dir / "robots.txt").write_text(f"User-agent: *\nAllow: /\n\n{sitemaps}", encoding="utf-8")
 
 
-def replace_search(folder: Path, ranking: dict[str, Any]) -> None:
+def other_words(words: dict[str, dict[str, list[str]]], locale: str) -> dict[str, str]:
+    """Return each section's other words in a language, by the section's address.
+
+    Words with a Chinese character are Chinese; the others are for both languages.
+    """
+    chosen = {}
+    for page, sections in words.items():
+        for section, wordings in sections.items():
+            fitting = [each for each in wordings if locale == "zh" or not CHINESE.search(each)]
+            if fitting:
+                chosen[f"{page}#{section}" if section else page] = ", ".join(fitting)
+    return chosen
+
+
+def replace_search(folder: Path, ranking: dict[str, Any], words: dict[str, str]) -> None:
     """Put the search of one language in the place of the theme's, and the sections into a file of their own.
 
     Every page loads the theme's index, which is empty now; the first search loads that file. It is UTF-8 (the
     theme writes each Chinese character as six) and without the marks between Chinese words, which only the
-    theme's search needs. Raises BuildFailed when the theme has changed.
+    theme's search needs. Each section has its other words, by its address. What only the theme's search would
+    load is removed. Raises BuildFailed when the theme has changed.
     """
     workers = list((folder / "assets/javascripts/workers").glob("search.*.min.js"))
     if len(workers) != 1:
         raise BuildFailed(f"{folder}: the theme's search has changed: {len(workers)} workers instead of one")
     (folder / SEARCH_WORKER).replace(workers[0])
+    shutil.rmtree(folder / UNUSED)
     index = folder / "search" / "search_index.json"
     content = json.loads(index.read_text(encoding="utf-8"))
+    for section in content["docs"]:
+        if section["location"] in words:
+            section["other"] = words[section["location"]]
     sections = json.dumps(ranking | {"docs": content["docs"]}, ensure_ascii=False, separators=(",", ":"))
     (folder / "search" / "sections.json").write_text(sections.replace("\u200b", ""), encoding="utf-8")
     index.write_text(json.dumps(content | {"docs": []}), encoding="utf-8")

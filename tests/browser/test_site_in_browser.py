@@ -1,5 +1,6 @@
 """The built site in real Chromium: search, language switch, foreign hosts, errors, accessibility."""
 
+import json
 import re
 import zlib
 from collections.abc import Iterator
@@ -7,9 +8,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+import yaml
 from axe_playwright_python.base import AXE_SCRIPT
 
 from tests.browser.site_pages import address, page_files, unvisited
+from tools.build_site import LANGUAGES, OTHER_WORDS, other_words
 
 ROOT = Path(__file__).resolve().parents[2]
 CHINESE_WORDS = (
@@ -203,6 +206,16 @@ def test_search_finds_words_and_api_names(page, site_url, language, words):
         ("zh/", "flash_attn 安装 Mac", "guides/cuda-only-packages/"),
         ("zh/", "DataLoader 卡住 num_workers", "guides/data-loading/"),
         ("", "watermrak ratoi", "guides/memory/"),  # two letters swapped, twice
+        ("", "vaffeinate", "guides/long-runs/"),  # a wrong first letter
+        ("zh/", "断点须训", "guides/checkpoints/"),  # a wrong character
+        ("zh/", "性能分西", "guides/profiling/"),  # the last one, with a single neighbour
+        ("", "macbook air m2 16gb gradient accumulation", "guides/batch-size/"),  # the machine counts little
+        (
+            "",
+            "which laptop for a student",
+            "facts/faq/#which-mac",
+        ),  # words.yaml: no page says student
+        ("zh/", "数据集放在 U 盘", "facts/faq/#external-disk"),
         ("", "OOM", "facts/out-of-memory/"),  # ranking.yaml: what is meant, not what is written
         ("zh/", "爆显存了怎么办", "facts/out-of-memory/"),
         (
@@ -222,8 +235,9 @@ def test_what_is_pasted_without_a_key_finds_the_page_that_answers_it(
     page.locator(".md-search-result__item").first.wait_for()
     page.wait_for_timeout(250)
     links = page.locator(".md-search-result__link").evaluate_all("links => links.map(link => link.href)")
-    pages = list(dict.fromkeys(link.split("#")[0].split("?")[0] for link in links))
-    assert site_url + language + expected in pages[:5]
+    links = [re.sub(r"[?][^#]*", "", link) for link in links]  # without the words to mark
+    pages = list(dict.fromkeys(link.split("#")[0] for link in links))
+    assert site_url + language + expected in (links if "#" in expected else pages)[:5]
     assert not any(
         re.search("#(evidence|claims)$|/project/(changes|glossary|coverage)/", link) for link in links
     )
@@ -235,6 +249,47 @@ def test_words_are_marked_and_characters_of_code_stay_whole(page, site_url):
     results = page.locator(".md-search-result__list")
     assert results.locator("mark", has_text="aten").count() > 0
     assert re.findall(r"\b(?:amp|lt|gt);", results.text_content()) == []
+
+
+def test_code_in_results_touches_the_full_stop_behind_it(page, site_url):
+    page.goto(site_url)
+    assert search(page, "MPS backend out of memory") > 0
+    titles = page.locator(".md-search-result__list h2").all_inner_texts()
+    assert "MPS backend out of memory: what now?" in titles
+
+
+def open_results() -> Iterator[object]:
+    """Yield languages, words to ask, schemes and screens; the short tests see one of the two per language."""
+    for language, words in (("", "why is memory growing"), ("zh/", "内存一直涨 mps")):
+        for scheme in ("light", "dark"):
+            for size in (COMPUTER, PHONE):
+                short = (scheme, size) == (("light", COMPUTER) if language else ("dark", PHONE))
+                name = f"{language}{scheme}-{size['width']}"
+                marks = () if short else pytest.mark.long
+                yield pytest.param(language, words, scheme, size, marks=marks, id=name)
+
+
+@pytest.mark.parametrize(("language", "words", "scheme", "size"), list(open_results()))
+def test_open_results_are_accessible(page, site_url, language, words, scheme, size):
+    page.set_viewport_size(size)
+    page.emulate_media(color_scheme=scheme)
+    page.goto(site_url + language)
+    if size == PHONE:
+        page.locator("label.md-header__button[for=__search]").click()
+    assert search(page, words) > 0
+    page.locator(".md-search-result__more summary").first.click()  # the other sections of the first page
+    page.evaluate(AXE_SCRIPT)
+    assert [rule["id"] for rule in page.evaluate(AXE)["violations"]] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+
+
+@pytest.mark.parametrize("locale", ["en", "zh"])
+def test_other_words_belong_to_sections_that_exist(built_site, locale):
+    words = yaml.safe_load((ROOT / OTHER_WORDS).read_text(encoding="utf-8"))
+    sections = json.loads(
+        (built_site / LANGUAGES[locale] / "search/sections.json").read_text(encoding="utf-8")
+    )
+    assert other_words(words, locale).keys() - {section["location"] for section in sections["docs"]} == set()
 
 
 def test_sections_are_loaded_by_the_first_search_and_not_before(page, site_url):

@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from tools.build_site import SEARCH_WORKER, BuildFailed, replace_search
+from tools.build_site import SEARCH_WORKER, UNUSED, BuildFailed, other_words, replace_search
 
 RANKING = {"pages": {"facts/": 2}, "synonyms": {"ram": "memory"}}
+WORDS = {"": "start here"}
 
 
 @pytest.fixture
@@ -15,6 +16,7 @@ def site(tmp_path):
     worker.parent.mkdir(parents=True)
     worker.write_text("the theme's", encoding="utf-8")
     (tmp_path / SEARCH_WORKER).write_text("ours", encoding="utf-8")
+    (tmp_path / UNUSED / "min").mkdir(parents=True)
     index = tmp_path / "search/search_index.json"
     index.parent.mkdir()
     content = {"config": {"lang": ["zh"]}, "docs": [{"location": "", "title": "训练\u200b模型", "text": ""}]}
@@ -24,18 +26,30 @@ def site(tmp_path):
 
 def test_our_search_takes_the_place_of_the_themes(site):
     folder, worker, _ = site
-    replace_search(folder, RANKING)
+    replace_search(folder, RANKING, WORDS)
     assert worker.read_text(encoding="utf-8") == "ours"
     assert not (folder / SEARCH_WORKER).exists()
+    assert not (folder / UNUSED).exists()  # what only the theme's would load
 
 
 def test_sections_get_what_they_are_ranked_with_and_lose_marks_between_words(site):
     folder, _, index = site
-    replace_search(folder, RANKING)
+    replace_search(folder, RANKING, WORDS)
     text = (folder / "search/sections.json").read_text(encoding="utf-8")
     assert "训练模型" in text  # no escapes
-    assert json.loads(text) == RANKING | {"docs": [{"location": "", "title": "训练模型", "text": ""}]}
+    section = {"location": "", "title": "训练模型", "text": "", "other": "start here"}
+    assert json.loads(text) == RANKING | {"docs": [section]}
     assert json.loads(index.read_text(encoding="utf-8")) == {"config": {"lang": ["zh"]}, "docs": []}
+
+
+def test_other_words_are_chosen_by_language_and_addressed_by_section():
+    words = {"facts/faq/": {"": ["help", "求助"], "heat": ["hot, loud fans", "风扇 fan"], "swap": ["交换"]}}
+    assert other_words(words, "en") == {"facts/faq/": "help", "facts/faq/#heat": "hot, loud fans"}
+    assert other_words(words, "zh") == {
+        "facts/faq/": "help, 求助",
+        "facts/faq/#heat": "hot, loud fans, 风扇 fan",
+        "facts/faq/#swap": "交换",
+    }
 
 
 @pytest.mark.parametrize("change", ["no worker", "two workers"])
@@ -46,4 +60,4 @@ def test_another_theme_is_not_published_unseen(site, change):
     else:
         worker.with_name("search.2c3d.min.js").write_text("", encoding="utf-8")
     with pytest.raises(BuildFailed, match="the theme's search has changed"):
-        replace_search(folder, RANKING)
+        replace_search(folder, RANKING, WORDS)
