@@ -2,15 +2,15 @@
 // messages, so that field, list and keys stay the theme's.
 //
 // A section's score is BM25 over the words of its heading, its page's title, its text, and the other words
-// that readers have for it; more where neighbours in the query are neighbours there, and where its heading or
-// its other words hold much of the query. A page has the score of its best section, and some of its others'.
+// that readers have for it; more where neighbours in the query are neighbours there, and where headings and
+// other words hold much of the query. A page has the score of its best section, and some of its others'.
 // No word of the query must occur: questions and pasted messages hold words that no page has.
 const SETUP = 0, READY = 1, QUERY = 2, RESULT = 3 // the theme's types of messages
 
 // Found by trying values on docs/data/search/tuning.yaml.
 const TITLE = 5, PAGE_TITLE = 4.5  // what a word of the heading, and of the page's title, counts instead of 1
 const OTHER_WORDS = 4.5            // and one of the other words: docs/data/search/words.yaml
-const HEADING = 1.8                // what heading and other words add that hold all of the query
+const HEADING = 1.8                // what headings and other words add that hold all of the query
 const MACHINE = 0.4                // the weight of words for the reader's machine, seldom what is asked for
 const SATURATION = 1.2, LENGTH = 0.6 // BM25's k1 and b
 const NEIGHBOURS = 0.35            // what two words side by side add, as a share of their weight
@@ -18,7 +18,7 @@ const COVERAGE = 0.15              // how much a section loses that has none of 
 const OTHERS = 0.4, WHOLE = 0.12   // what a page's next sections add, and all its words wherever they are
 const BEGINS = 0.5, MISTYPED = 0.8 // the weight of a word that begins with the one asked for, or is nearly it
 const MISTYPED_END = 0.2 // that of a Chinese pair when only one neighbour speaks for it
-const SYNONYM = 0.95, CHARACTER = 0.27 // the weight of words not typed but meant, and of one Chinese character
+const SYNONYM = 0.7, CHARACTER = 0.3 // the weight of words not typed but meant, and of one Chinese character
 const CANDIDATES = 80, PAGES = 30, SECTIONS = 6, TEASER = 240
 const LONGEST = 1000 // characters of a query that count: enough for any message
 const TYPED = 120    // more characters are pasted: no spelling is wrong there
@@ -160,13 +160,14 @@ function setup({ docs, ...ranking }) {
     const page = pages.get(address), title = plain(doc.title), text = plain(doc.text)
     const section = { doc, page, title, text, heading: words(title), body: words(text) }
     section.other = words(doc.other ?? "")
-    section.named = new Set([...section.heading, ...section.other])
+    const above = page === doc ? [] : words(plain(page.title))
+    section.named = new Set([...section.heading, ...section.other, ...above])
     const counts = new Map()
     const count = (list, share) => list.forEach(word => counts.set(word, (counts.get(word) ?? 0) + share))
     count(section.body, 1)
     count(section.heading, TITLE)
     count(section.other, OTHER_WORDS)
-    if (page !== doc) count(words(plain(page.title)), PAGE_TITLE)
+    count(above, PAGE_TITLE)
     for (const [word, times] of counts) {
       if (!postings.has(word)) postings.set(word, [])
       postings.get(word).push([number, times])
@@ -189,7 +190,7 @@ function weightOf(address) {
 const rarity = count => Math.log(1 + (sections.length - count + 0.5) / (count + 0.5))
 
 // The sections in which a word occurs, given as what it stands for: their scores, and what it weighs where
-// heading or other words hold it; and the word's own weight.
+// headings or other words hold it; and the word's own weight.
 function occurrences(meanings) {
   const found = new Map(), named = new Map()
   let weight = 0
