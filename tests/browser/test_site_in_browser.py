@@ -45,23 +45,19 @@ AXE = """() => {
 
 
 def visits() -> Iterator[object]:
-    """Yield each page with each colour scheme, and whether axe judges it there.
+    """Yield each page with each colour scheme.
 
-    The short tests see one scheme per language, and let axe, which takes most of the time, judge every second
-    page of either language: of a page's two texts one, which has the elements of the other.
+    The short tests visit each page once: in one of its two languages, which have the same elements, and each
+    language in one scheme.
     """
     for file in page_files(ROOT):
         chinese = file.startswith("zh/")
         english_file = file.removeprefix("zh/")
         odd = zlib.crc32(english_file.encode()) % 2 == 1
         for scheme in ("light", "dark"):
-            name = f"{address(file)}-{scheme}"
-            if scheme == ("light" if chinese else "dark"):
-                yield pytest.param(file, scheme, odd == chinese or english_file == "404.html", id=name)
-                if odd != chinese:
-                    yield pytest.param(file, scheme, True, marks=pytest.mark.long, id=f"{name}-axe")
-            else:
-                yield pytest.param(file, scheme, True, marks=pytest.mark.long, id=name)
+            short = scheme == ("light" if chinese else "dark") and (odd == chinese or file == "404.html")
+            marks = [] if short else [pytest.mark.long]
+            yield pytest.param(file, scheme, marks=marks, id=f"{address(file)}-{scheme}")
 
 
 VISITS = list(visits())
@@ -94,6 +90,26 @@ def visitor(browser):
     context.close()
 
 
+@pytest.fixture(scope="module")
+def search_page(browser, site_url):
+    """Return a function that gives the home page of a language, with an empty search that is ready."""
+    pages = {}
+
+    def give(language):
+        if language not in pages:
+            pages[language] = watched_page(browser.new_context(viewport=COMPUTER))
+            pages[language].goto(site_url + language)
+            pages[language].locator(".md-search__input").click()
+        pages[language].locator(".md-search__input").fill("")
+        nothing = "!document.querySelector('.md-search-result__item')"
+        pages[language].wait_for_function(nothing)  # of the search before is left
+        return pages[language]
+
+    yield give
+    for page in pages.values():
+        page.context.close()
+
+
 def search(page, words: str) -> int:
     """Type `words` into the search as a reader would; return the number of pages found."""
     field = page.locator(".md-search__input")
@@ -107,7 +123,7 @@ def search(page, words: str) -> int:
     return page.locator(".md-search-result__item").count()
 
 
-def complaints(page, url: str, language: str, axe: bool = True) -> list[str]:
+def complaints(page, url: str, language: str) -> list[str]:
     """Visit a page as a computer shows it, then as narrow as a phone; return what is wrong there."""
     page.goto("about:blank")  # ends whatever the page before still does
     page.problems.clear()
@@ -115,10 +131,8 @@ def complaints(page, url: str, language: str, axe: bool = True) -> list[str]:
     page.set_viewport_size(COMPUTER)
     page.goto(url, wait_until="load")
     page.evaluate("document.fonts.ready.then(() => {})")
-    violations = []
-    if axe:
-        page.evaluate(AXE_SCRIPT)
-        violations = page.evaluate(AXE)["violations"]
+    page.evaluate(AXE_SCRIPT)
+    violations = page.evaluate(AXE)["violations"]
     too_wide = []
     for size in (COMPUTER, PHONE):
         page.set_viewport_size(size)
@@ -162,18 +176,20 @@ def test_every_page_of_the_built_site_is_visited(built_site):
     assert unvisited((visit.values[0] for visit in VISITS), built_site) == []
 
 
-@pytest.mark.parametrize(("file", "scheme", "axe"), VISITS)
-def test_a_page_loads_whole_fits_a_phone_and_is_accessible(visitor, site_url, file, scheme, axe):
+@pytest.mark.parametrize(("file", "scheme"), VISITS)
+def test_a_page_loads_whole_fits_a_phone_and_is_accessible(visitor, site_url, file, scheme):
     """No error, no foreign host, no sideways scrolling, nothing that axe objects to: one visit for all."""
     visitor.emulate_media(color_scheme=scheme)
-    assert complaints(visitor, site_url + address(file), "zh" if file.startswith("zh/") else "en", axe) == []
+    assert complaints(visitor, site_url + address(file), "zh" if file.startswith("zh/") else "en") == []
 
 
-def test_axe_judges_every_page_in_one_language_at_least():
+def test_the_short_tests_visit_every_page_in_one_language_at_least():
     short = [visit.values for visit in VISITS if not visit.marks]
-    pages = {file.removeprefix("zh/") for file, _, _ in short}
-    assert {file.removeprefix("zh/") for file, _, axe in short if axe} == pages
-    assert {scheme for _, scheme, axe in short if axe} == {"light", "dark"}
+    assert {file.removeprefix("zh/") for file, _ in short} == {
+        file.removeprefix("zh/") for file in page_files(ROOT)
+    }
+    assert len(short) == len({file for file, _ in short})
+    assert {(file.startswith("zh/"), scheme) for file, scheme in short} == {(True, "light"), (False, "dark")}
 
 
 @pytest.mark.parametrize(("language", "words"), [("zh/", CHINESE_WORDS), ("", ENGLISH_WORDS)])
@@ -226,11 +242,10 @@ def test_search_finds_words_and_api_names(page, site_url, language, words):
     ],
 )
 def test_what_is_pasted_without_a_key_finds_the_page_that_answers_it(
-    page, site_url, language, words, expected
+    search_page, site_url, language, words, expected
 ):
     """Among the first five. Evidence and bookkeeping are not among the results at all."""
-    page.goto(site_url + language)
-    page.locator(".md-search__input").click()
+    page = search_page(language)
     page.locator(".md-search__input").fill(words)  # as from a menu: an input event, and no key
     page.locator(".md-search-result__item").first.wait_for()
     page.wait_for_timeout(250)
