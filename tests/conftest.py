@@ -40,7 +40,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # `make check` leaves out what has these marks. Tests get them by what they ask for; others carry them.
 FIXTURES = {
     "browser": {"browser", "served_site"},
-    "program": {"run_train", "undisturbed", "default_training"},
+    "program": {"run_train", "undisturbed", "default_training", "tiny_runs"},
 }
 MARKS = ("browser", "long", "program")
 # Programs that take no time to speak of: finding out a commit or the name of a processor.
@@ -57,17 +57,30 @@ def note_program(event: str, arguments: tuple) -> None:
 sys.addaudithook(note_program)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of a browser, and those that train by way of a fixture; let the long ones begin.
-
-    With the short ones at the end, two processes end at the same time.
-    """
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Mark the tests of a browser, and those that train by way of a fixture; put the chosen ones in order."""
     for item in items:
         for mark, fixtures in FIXTURES.items():
             if fixtures.intersection(item.fixturenames):
                 item.add_marker(mark)
-    items.sort(key=lambda item: not any(item.get_closest_marker(mark) for mark in MARKS))
+    yield  # others choose by marks
+    items[:] = in_two_halves(items)
+
+
+def in_two_halves(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return tests in the order for two processes, each of which begins with one half.
+
+    Slow tests are first in both halves, so that quick ones are left to share at the end. Every second file is
+    in the second half, in reverse: only one process begins with tests that need the site built.
+    """
+    slow = [item for item in items if any(item.get_closest_marker(mark) for mark in MARKS)]
+    quick = [item for item in items if not any(item.get_closest_marker(mark) for mark in MARKS)]
+    files = {path: number for number, path in enumerate(dict.fromkeys(item.path for item in slow))}
+    first = [item for item in slow if files[item.path] % 2 == 0]
+    second = sorted((item for item in slow if files[item.path] % 2), key=lambda item: -files[item.path])
+    between = max(len(items) // 2 - len(first), 0)
+    return [*first, *quick[:between], *second, *quick[between:]]
 
 
 @pytest.fixture(autouse=True)

@@ -7,10 +7,11 @@ docs/data/recorded/index.yaml lists the recordings. Written by hand: `name` of t
 `exit_code`, where it is not 0; `compare`, which is `exact`, or `masked` where the output holds measurements
 (tools/checks/compare_output.py); `needs`, what a machine must be for the output to be comparable;
 `until`, words of the line up to which output is compared, where below it even the order of the lines is a
-measurement; `repeat`, a shorter command that the tests run in place of one that takes minutes: of rows that
-differ in numbers only, one is compared; `keep`, files of the run folder that are stored too; `draw`, which
-of these become curves in docs/assets/images/ (tools.drawing.curves). This tool writes date, machine,
-versions, and the SHA-256 of the text, so that no recording is edited by hand.
+measurement; `long: true`, where the long tests alone run the command; `repeat`, a shorter command that the
+tests run in place of one that takes minutes: of rows that differ in numbers only, one is compared; `keep`,
+files of the run folder that are stored too; `draw`, which of these become curves in docs/assets/images/
+(tools.drawing.curves). This tool writes date, machine, versions, and the SHA-256 of the text, so that no
+recording is edited by hand.
 """
 
 from __future__ import annotations
@@ -39,7 +40,19 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = Path("docs/data/recorded")
 IMAGES = Path("docs/assets/images")
 INDEX = FOLDER / "index.yaml"
-BY_HAND = ("name", "before", "command", "repeat", "exit_code", "compare", "until", "needs", "keep", "draw")
+BY_HAND = (
+    "name",
+    "before",
+    "command",
+    "repeat",
+    "exit_code",
+    "compare",
+    "until",
+    "long",
+    "needs",
+    "keep",
+    "draw",
+)
 SHOWN_FOLDER = "~/mps-handbook"  # stands in recordings for the folder of whoever recorded
 TIMEOUT = 280  # seconds
 LONG_TIMEOUT = 900  # of commands that the tests do not run

@@ -46,6 +46,8 @@ LOCK = ".cache/test-run.lock"
 ON_SIMULATED_MPS = ("tests/simulated_mps", "tests/on_simulated_mps")
 # Two processes, each with half of the files; who is done early takes tests from the other.
 IN_PARALLEL = ("-n", "2", "--dist", "worksteal")
+# In whole runs, coverage pauses for tests that the proof does not need.
+PAUSES = ("-p", "tests.unmeasured")
 
 
 @dataclass
@@ -127,7 +129,7 @@ def summary(stages: list[Stage]) -> str:
 def run_main(tests: Sequence[str], which: str, context: str) -> Stage:
     """Run tests (none: all) that match the marks `which` under coverage as a stage."""
     coverage = [sys.executable, "-m", "coverage", "run", f"--context={context}"]
-    command = [*coverage, "-m", "pytest", "-m", which, *IN_PARALLEL, *tests]
+    command = [*coverage, "-m", "pytest", "-m", which, *IN_PARALLEL, *(tests or PAUSES)]
     return run_pytest("tests", command, ROOT, environment())
 
 
@@ -137,15 +139,20 @@ def run_simulated(tests: Sequence[str], which: str) -> Stage:
         return Stage("simulated", skipped=["the simulated MPS device is for machines without the real one"])
     coverage = [str(SIMULATED_PYTHON), "-m", "coverage", "run", f"--context={SIMULATED_MPS}"]
     pytest = ["-m", "pytest", "-p", "simulated_mps.pytest_plugin", "--simulated-mps", "-m", which]
-    if tests != ON_SIMULATED_MPS:  # some tests of the device start programs only
+    if tests == ON_SIMULATED_MPS:
+        pytest += PAUSES
+    else:  # some tests of the device start programs only
         pytest.append("--allow-no-operators")
     return run_pytest("simulated", [*coverage, *pytest, *IN_PARALLEL, *tests], ROOT, environment())
 
 
 def environment() -> dict[str, str]:
-    """Return the environment in which coverage writes where the proof looks."""
+    """Return the environment in which coverage writes where the proof looks.
+
+    Python keeps what it compiles, whatever the machine's settings say: hundreds of processes load it.
+    """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
-    return kept | {"COVERAGE_FILE": str(ROOT / COVERAGE_FILE)}
+    return kept | {"COVERAGE_FILE": str(ROOT / COVERAGE_FILE), "PYTHONDONTWRITEBYTECODE": ""}
 
 
 def begin_here() -> str:
@@ -180,7 +187,7 @@ def run_check() -> int:
     which = "not program and not browser and not long and not proof"
     command = [sys.executable, "-m", "pytest", "-q", "-m", which, *IN_PARALLEL]
     (ROOT / RUN_FOLDER).mkdir(parents=True, exist_ok=True)
-    return finish([run_lint(), run_pytest("tests", command, ROOT, dict(os.environ))])
+    return finish([run_lint(), run_pytest("tests", command, ROOT, environment())])
 
 
 def run_some(tests: list[str]) -> int:

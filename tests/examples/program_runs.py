@@ -80,17 +80,30 @@ def one_thread():
     """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    yield os.environ | {"OMP_NUM_THREADS": "1"}
+    os.environ["OMP_NUM_THREADS"] = "1"
+    yield os.environ  # as it is when a program starts: coverage may pause by then (tests/unmeasured.py)
     torch.set_num_threads(threads)
 
 
+# This project's own loop trains the first and Lightning's the second.
+ONE_PER_LOOP = {"cifar_optimizers", "genomic_caduceus/train"}
+
+
 def pytest_generate_tests(metafunc):
-    """Run a test that asks for a program for every one that it can mean, unless it names its own."""
+    """Run a test that asks for a program for every one that it can mean, unless it names its own.
+
+    With the mark `one_per_loop`, only the long tests run it for more than one program of each training loop.
+    """
     given = any("program_name" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
     folder = metafunc.definition.path.parent.name
     own = [name for name in modules() if name.partition("/")[0] == folder]
     if "program_name" in metafunc.fixturenames and not given and len(own) != 1:
-        metafunc.parametrize("program_name", own or modules(), indirect=True)
+        few = metafunc.definition.get_closest_marker("one_per_loop")
+        names = [
+            pytest.param(name, marks=[pytest.mark.long] if few and name not in ONE_PER_LOOP else [])
+            for name in own or modules()
+        ]
+        metafunc.parametrize("program_name", names, indirect=True)
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ from snippets.framework.errors import UsageError
 from snippets.framework.training_options import check_saved
 from tests.examples.attacks import WORDS, assert_answered, few_or
 
+pytestmark = pytest.mark.unmeasured
+
 COMBINATIONS = 420
 SLOW = {"--compile", "--download", "--help", "compile"}  # a minute, a network, another end
 
@@ -34,6 +36,7 @@ def combination(flags, chance):
     return words
 
 
+@pytest.mark.one_per_loop
 def test_options_are_read_or_refused(system, program, flags, tmp_path, monkeypatch):
     """What is accepted is a possible number, could be saved, and read again in a run that is continued."""
     monkeypatch.chdir(tmp_path)
@@ -41,7 +44,7 @@ def test_options_are_read_or_refused(system, program, flags, tmp_path, monkeypat
     pairs = [[f"{flag}={word}"] for flag in flags for word in WORDS]
     attacks = pairs + [combination(flags, chance) for _ in range(COMBINATIONS)]
     if program.speaks_hydra:  # to compose a configuration takes a tenth of a second
-        attacks = chance.sample(attacks, 100)
+        attacks = chance.sample(attacks, 60)
     program, source = system.PROGRAM, Path("config.json")
     for words in attacks:
         try:

@@ -15,6 +15,8 @@ from examples import benchmark
 from examples.benchmarking import child, options
 from snippets.framework.errors import exit_with_one_line
 
+pytestmark = pytest.mark.unmeasured
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 ON_CPU = ["--levels", "cpu,cpu+bf16,cpu+compile"]

@@ -76,6 +76,7 @@ def test_quick_is_a_few_steps_and_max_steps_as_many_as_it_says(run_train, device
     assert run_train(*tiny(max_steps=3), out="three").json("summary.json")["steps"] == 3
 
 
+@pytest.mark.one_per_loop
 def test_equal_seeds_give_equal_networks(run_train, tiny):
     first, again, other = (
         run_train(*tiny(max_steps=4, seed=seed), out=name).last["model"]
@@ -85,6 +86,7 @@ def test_equal_seeds_give_equal_networks(run_train, tiny):
     assert not all(torch.equal(first[name], other[name]) for name in first)
 
 
+@pytest.mark.one_per_loop
 def test_16_bits_learn_almost_the_same(undisturbed, tiny):
     exact, found = undisturbed(tiny()), undisturbed(tiny(precision="bf16"))
     assert "precision  bf16" in (found.folder / "train.log").read_text()
@@ -97,33 +99,48 @@ def test_16_bits_learn_almost_the_same(undisturbed, tiny):
 # ---- What stops goes on ----
 
 
+@pytest.fixture
+def continues_bit_equal(run_train, stop, undisturbed, tiny, without_curves):
+    """Return a function that stops a run with a signal at some step and compares it when it has gone on."""
+
+    def check(where, number, **settings):
+        whole = undisturbed(tiny(**settings))
+        epoch, total = (whole.json("config.json")[name] for name in ("steps_per_epoch", "total_steps"))
+        at = {"first": 1, "fourth": 4, "end of epoch": epoch, "last but one": total - 1}[where]
+        stopped = stop(at, number, **settings)
+        assert stopped.json("heartbeat.json")["status"] == "interrupted"
+        assert f"stopped by {number.name} after step {at} of {total}" in stopped.out
+        assert not (stopped.folder / "summary.json").exists()
+        resumed = run_train(resume="run")
+        assert resumed.code == 0
+        assert f"continuing after step {at} of {total}" in resumed.out
+        resumed.assert_same_as(whole)
+
+    return check
+
+
 @pytest.mark.parametrize(
-    ("where", "settings", "number"),
-    [
-        ("first", {}, signal.SIGINT),
-        ("fourth", {}, signal.SIGTERM),
-        ("end of epoch", {}, signal.SIGTERM),
-        ("last but one", {}, signal.SIGTERM),
-        ("fourth", {"precision": "bf16"}, signal.SIGTERM),
-        ("fourth", {"accumulate": 2}, signal.SIGTERM),
-        pytest.param("fourth", {"precision": "fp16"}, signal.SIGTERM, marks=pytest.mark.long),  # slow on CPUs
-    ],
-    ids=["first", "fourth", "end-of-epoch", "last-but-one", "bf16", "accumulate", "fp16"],
+    "settings",
+    [{}, {"accumulate": 2}, pytest.param({"precision": "fp16"}, marks=pytest.mark.long)],  # slow on CPUs
+    ids=["fp32", "accumulate", "fp16"],
 )
-def test_a_stopped_run_continues_bit_equal(
-    run_train, stop, undisturbed, tiny, without_curves, where, settings, number
-):
-    whole = undisturbed(tiny(**settings))
-    epoch, total = (whole.json("config.json")[name] for name in ("steps_per_epoch", "total_steps"))
-    at = {"first": 1, "fourth": 4, "end of epoch": epoch, "last but one": total - 1}[where]
-    stopped = stop(at, number, **settings)
-    assert stopped.json("heartbeat.json")["status"] == "interrupted"
-    assert f"stopped by {number.name} after step {at} of {total}" in stopped.out
-    assert not (stopped.folder / "summary.json").exists()
-    resumed = run_train(resume="run")
-    assert resumed.code == 0
-    assert f"continuing after step {at} of {total}" in resumed.out
-    resumed.assert_same_as(whole)
+def test_a_stopped_run_continues_bit_equal(continues_bit_equal, settings):
+    continues_bit_equal("fourth", signal.SIGTERM, **settings)
+
+
+@pytest.mark.one_per_loop
+@pytest.mark.parametrize(
+    ("where", "number", "settings"),
+    [
+        ("first", signal.SIGINT, {}),
+        ("end of epoch", signal.SIGTERM, {}),
+        ("last but one", signal.SIGTERM, {}),
+        ("fourth", signal.SIGTERM, {"precision": "bf16"}),
+    ],
+    ids=["first", "end-of-epoch", "last-but-one", "bf16"],
+)
+def test_wherever_it_is_stopped_it_continues_bit_equal(continues_bit_equal, where, number, settings):
+    continues_bit_equal(where, number, **settings)
 
 
 not_on_macos = pytest.mark.skipif(
@@ -135,6 +152,7 @@ THOUSAND = -(-1000 // len(modules()))  # of all programs together
 
 
 @not_on_macos
+@pytest.mark.one_per_loop
 @pytest.mark.parametrize(
     ("kills", "ends"),
     [(4, 1), pytest.param(THOUSAND, 3, marks=[pytest.mark.long, pytest.mark.timeout(7200)])],
@@ -167,6 +185,7 @@ def test_what_a_stopped_run_says_to_type_continues_it(run_train, signal_at, tiny
     assert run_train(*words[2:]).json("heartbeat.json")["status"] == "finished"
 
 
+@pytest.mark.one_per_loop
 def test_auto_continues_the_newest_run_with_equal_options(run_train, signal_at, tiny, without_curves):
     signal_at(2)
     stopped = run_train(*tiny(seed=5))
@@ -179,6 +198,7 @@ def test_auto_continues_the_newest_run_with_equal_options(run_train, signal_at, 
     assert "no unfinished run with these options: starting anew" in anew.out
 
 
+@pytest.mark.one_per_loop
 def test_which_options_a_resumed_run_takes(run_train, stop, signal_at, system, program):
     """What would make it another run is refused; what it has anyway, and where it computes, may be said."""
     stopped, spelt = stop(2), system.PROGRAM.spelling.message
@@ -246,6 +266,8 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.mark.program
+@pytest.mark.one_per_loop
 def test_on_a_terminal_there_is_a_bar_and_lines_stay_whole(system, tiny, tmp_path, monkeypatch, one_thread):
     monkeypatch.setattr(sys, "stdout", Terminal())
     assert system.PROGRAM.main(tiny(out=tmp_path / "run")) == 0

@@ -13,6 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(ROOT.glob("examples/*/single_file.py"))
 MODULES = {"sklearn": "scikit-learn"}  # whose package has another name
 
+# The others are trained by tests of their own, in this project's folder, and take longer.
+SHORT = ("cifar_optimizers", "indicator_transformer", "two_tower")
+
 each_file = pytest.mark.parametrize("file", FILES, ids=[file.parent.name for file in FILES])
 
 
@@ -40,8 +43,15 @@ def test_its_header_names_what_it_imports_and_nothing_is_ours(file):
     assert script["requires-python"] == ">=3.11"
 
 
-@each_file
 @pytest.mark.program
+@pytest.mark.unmeasured
+@pytest.mark.parametrize(
+    "file",
+    [
+        pytest.param(file, id=file.parent.name, marks=[] if file.parent.name in SHORT else pytest.mark.long)
+        for file in FILES
+    ],
+)
 def test_it_runs_in_an_empty_folder(file, tmp_path):
     """One epoch, with the repository out of reach; nothing of ours is among what it imports."""
     text, count = re.subn(r"(?m)^EPOCHS = \d+", "EPOCHS = 1", file.read_text(encoding="utf-8"))

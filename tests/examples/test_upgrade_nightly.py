@@ -11,7 +11,7 @@ import pytest
 
 from tests.tiny_wheels import make_wheel
 
-pytestmark = pytest.mark.program
+pytestmark = [pytest.mark.program, pytest.mark.unmeasured]
 
 SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "upgrade_nightly.py"
 STABLE, NIGHTLY, NEWER = "92.15.0", "92.16.0.dev20261118", "92.16.0.dev20261120"  # exist nowhere else

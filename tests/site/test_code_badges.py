@@ -13,6 +13,8 @@ from tools.checks.page_code import built_page, code_in_data, notebook_code, page
 from tools.checks.sections import all_sections
 from tools.repository_passages import passages_for, repository_address
 
+pytestmark = pytest.mark.unmeasured
+
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = '```python\n--8<-- "snippets/a.py:one"\n```\n'
 VERSIONS = {"python": "3.11", "torch": "2.15.0", "torchvision": "0.29.2"}

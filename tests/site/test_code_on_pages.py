@@ -14,6 +14,8 @@ from tools.checks.page_code import (
 )
 from tools.checks.sections import all_sections
 
+pytestmark = pytest.mark.unmeasured
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

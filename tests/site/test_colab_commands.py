@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 240  # seconds, for a machine with much else to do
 STAND_INS = {"--data cifar10 --download": "--width 4 --epochs 6", "sleep 900": "sleep 0.1"}
 
-pytestmark = pytest.mark.program
+pytestmark = [pytest.mark.program, pytest.mark.unmeasured]
 
 
 class Session:

@@ -10,6 +10,8 @@ from mkdocs.exceptions import PluginError
 
 from tools.checks.written_numbers import compare_numbers
 
+pytestmark = pytest.mark.unmeasured
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = SimpleNamespace(file=SimpleNamespace(src_uri="guides/speed.md"))
 CODE_OR_LINK = re.compile(

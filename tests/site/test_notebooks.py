@@ -8,6 +8,8 @@ from bs4 import BeautifulSoup
 
 from tools.build_notebooks import cells_of, execute, out_of_date, pages, read_source, target
 
+pytestmark = pytest.mark.unmeasured
+
 NOTEBOOKS = sorted(pages())
 
 

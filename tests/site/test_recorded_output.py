@@ -27,7 +27,10 @@ def recorded(name):
     return (ROOT / FOLDER / f"{name}.txt").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.long] if ENTRIES[name].get("long") else []) for name in COMMANDS],
+)
 def test_command_still_prints_this(name, default_training):
     missing = set(ENTRIES[name].get("needs", [])) - machine_traits()
     if missing:

@@ -18,6 +18,8 @@ from examples.cifar_optimizers.optimizers import OPTIMIZERS
 from examples.cifar_optimizers.synthetic import best_accuracy
 from examples.cifar_optimizers.training_labels import noise_floor
 
+pytestmark = pytest.mark.unmeasured
+
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "data" / "results"
 NETWORKS = {"cifar": lambda: ResNet18(10, 64), "imagenet": lambda: resnet18(num_classes=10)}

@@ -15,6 +15,8 @@ from tools.checks.shell_snippets import FOLDER, branches, run_mark, without
 from tools.record_output import machine_traits, read_index
 from tools.working_copy import environment, working_copy
 
+pytestmark = pytest.mark.unmeasured
+
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / FOLDER).glob("*.sh"))
 RUNNABLE = [path for path in FILES if run_mark(path).kind == "run"]

@@ -252,6 +252,7 @@ def test_without_a_finite_yardstick_nothing_is_compiled():
     assert note == "not compiled: loss or gradients are NaN or infinite even without compiling"
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("name", ["bf16", "fp16"])
 def test_wrong_gradients_are_noticed_where_rounding_is_largest(name):
     torch._dynamo.reset()

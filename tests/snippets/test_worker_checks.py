@@ -15,6 +15,8 @@ import torch
 from snippets.framework.errors import UsageError, exit_with_one_line
 from snippets.worker_checks import check_can_be_sent, check_main_guard, collate_on_cpu
 
+pytestmark = pytest.mark.unmeasured
+
 ROOT = Path(__file__).resolve().parents[2]
 META = torch.device("meta")  # stands for MPS: tensors there cannot be sent either
 

@@ -129,6 +129,14 @@ def test_all_tests_of_the_device_together_have_to_use_it(commands):
     assert "--allow-no-operators" not in commands[0]
 
 
+def test_coverage_pauses_in_whole_runs_alone(commands):
+    run_tests.run_main([], "not proof", "cpu")
+    run_tests.run_simulated(run_tests.ON_SIMULATED_MPS, "not proof")
+    run_tests.run_main(["tests/tools/test_a.py"], "not proof", "cpu")
+    run_tests.run_simulated(["tests/simulated_mps/tests/test_b.py"], "not proof")
+    assert ["tests.unmeasured" in command for command in commands] == [True, True, False, False]
+
+
 def test_the_quick_check_is_linters_and_what_starts_no_program(monkeypatch, commands):
     monkeypatch.setattr(run_tests, "run_lint", lambda: Stage("lint", 1))
     assert run_tests.run_check() == 0

@@ -56,6 +56,7 @@ def call(tmp_path, monkeypatch, capsys, begun):
     return run
 
 
+@pytest.mark.program
 def test_every_combination_is_trained_once(call, begun, tmp_path):
     words = ("--optimizers", "sgd,lion", "--seeds", "3,4", "--out", "g", *TWO_STEPS)
     code, out, _ = call(grid, *words)
@@ -234,6 +235,7 @@ def test_label_noise_pairs_seeds_and_leaves_out_failures():
     assert lines[2] == "sgd         2   85.00% ±  7.07    70.00% ±  0.00    15.00% ±  7.07"
 
 
+@pytest.mark.program
 @pytest.mark.parametrize("share", [0.4, 0.4000000001])
 def test_label_noise_runs_both_grids(call, begun, tmp_path, share):
     words = ("--optimizers", "sgd", "--seeds", "0", "--label-noise", str(share), "--out", "n", *TWO_STEPS)

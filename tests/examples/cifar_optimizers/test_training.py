@@ -12,6 +12,8 @@ from examples.cifar_optimizers.model import ResNet18
 from examples.cifar_optimizers.optimizers import OPTIMIZERS
 from snippets.checkpoints import load_checkpoint
 
+pytestmark = pytest.mark.unmeasured
+
 
 @pytest.fixture
 def default_run(default_training):

@@ -108,6 +108,7 @@ def test_weights_are_plain_and_those_of_stage_1_the_averaged_ones(exported, monk
 
 
 @pytest.mark.program
+@pytest.mark.unmeasured
 def test_programs_compute_the_same_without_our_code(exported, monkeypatch, tmp_path, one_thread):
     monkeypatch.chdir(exported.folder)
     expected = {}  # by program

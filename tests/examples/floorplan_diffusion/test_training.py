@@ -26,6 +26,7 @@ def task_of(system, tiny, one_thread):
     return lambda **settings: system.PROGRAM.prepare(system.PROGRAM.read_command_line(tiny(**settings)))
 
 
+@pytest.mark.unmeasured
 @edges
 def test_walls_are_learned(run_train, without_curves):
     run = run_train(**SMALL, plans=640, epochs=4, batch_size=8, lr=5e-3)
@@ -46,6 +47,7 @@ def test_noise_is_seen(run_train, without_curves):
     assert summary["val_place_loss"] < 1
 
 
+@pytest.mark.unmeasured
 @edges
 def test_eight_plans_are_learned_by_heart(run_train, without_curves, tmp_path):
     """Of others, so few tell next to nothing: 0.74 after as many steps."""

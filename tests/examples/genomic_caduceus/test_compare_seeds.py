@@ -12,6 +12,8 @@ from examples.genomic_caduceus import compare_seeds, train
 from examples.genomic_caduceus.compare_seeds import mean_and_deviation, result_of, summary_of, table
 from snippets.framework.errors import exit_with_one_line
 
+pytestmark = pytest.mark.unmeasured
+
 TINY = ("dataset.sequences=48", "dataset.max_length=24", "model.config.d_model=4", "model.config.d_state=1")
 TINY = (*TINY, "batch_size=24", "max_steps=2", "device=cpu")
 
@@ -183,7 +185,7 @@ def test_mistakes_are_one_line(call, codes, tmp_path, words, message):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.program
+@pytest.mark.long
 def test_the_program_itself(tmp_path, one_thread):
     command = [sys.executable, compare_seeds.__file__, "7", "--out", "seeds", "--", *TINY]
     done = subprocess.run(

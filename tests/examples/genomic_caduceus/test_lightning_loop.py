@@ -28,6 +28,7 @@ def assert_equal(first, second):
 # ---- The same as the plain loop ----
 
 
+@pytest.mark.program
 def test_losses_and_weights_are_those_of_a_plain_loop(task_of, fit):
     """Bit for bit, with masks, rates and the order of the epochs."""
     task = task_of(**{"dataset.rc_aug": "true"})
@@ -62,6 +63,8 @@ def test_parts_and_16_bits_are_those_of_a_plain_loop(task_of, fit, settings):
         torch.testing.assert_close(one, two, rtol=0, atol=1e-4 if "accumulate" in settings else 1e-2)
 
 
+@pytest.mark.program
+@pytest.mark.unmeasured
 @train_only
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 2e-4), (torch.float64, 1e-12)])
 def test_two_passes_of_32_are_one_of_64(task_of, fit, monkeypatch, dtype, tolerance):
@@ -98,6 +101,7 @@ def autocast_states(monkeypatch):
     return found
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(("precision", "on"), [("bf16", True), ("fp32", False)])
 def test_autocast_is_on_in_16_bits_alone_and_only_while_learning(
     task_of, fit, autocast_states, precision, on
@@ -230,6 +234,7 @@ TENSORBOARD = pytest.param(
 )
 
 
+@pytest.mark.unmeasured
 @pytest.mark.usefixtures("without_curves")
 @pytest.mark.parametrize("logger", ["csv", TENSORBOARD])
 def test_a_logger_has_what_metrics_jsonl_has(run_train, tiny, logger):

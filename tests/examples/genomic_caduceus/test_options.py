@@ -8,6 +8,8 @@ from examples.genomic_caduceus.hydra_words import CONFIGS
 from examples.genomic_caduceus.options import KEYS, PRETRAIN, TRAIN, in_keys
 from snippets.framework.errors import UsageError
 
+pytestmark = pytest.mark.unmeasured
+
 GUIDE = "experiment=hg38/mps_optimized_genomic_benchmark"
 
 

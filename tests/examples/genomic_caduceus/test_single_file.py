@@ -53,10 +53,16 @@ OTHERS = {
 }
 
 
+@pytest.mark.program
 @pytest.mark.parametrize(
     ("settings", "near", "end"),
-    [({}, 1e-6, 1e-3), (OTHERS, 1e-6, 1e-3), ({"precision=bf16": ("PRECISION", "bf16")}, 1e-2, 0.1)],
-    ids=["defaults", "every-setting", "bf16"],
+    [
+        pytest.param({}, 1e-6, 1e-3, marks=pytest.mark.unmeasured, id="defaults"),
+        pytest.param(OTHERS, 1e-6, 1e-3, id="every-setting"),
+        pytest.param(
+            {"precision=bf16": ("PRECISION", "bf16")}, 1e-2, 0.1, marks=pytest.mark.unmeasured, id="bf16"
+        ),
+    ],
 )
 @pytest.mark.usefixtures("small")
 def test_its_first_20_losses_are_those_of_the_full_program(same_task, monkeypatch, settings, near, end):

@@ -9,6 +9,8 @@ from examples.genomic_caduceus.learning import warm_up_then_cosine
 from examples.genomic_caduceus.tokens import MASK
 from tests.examples.genomic_caduceus.conftest import pretrain_only, train_only
 
+pytestmark = pytest.mark.unmeasured
+
 
 @train_only
 def test_sequences_with_a_motif_are_recognised(run_train, without_curves):

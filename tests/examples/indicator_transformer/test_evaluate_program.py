@@ -19,6 +19,8 @@ from examples.indicator_transformer.model import IndicatorTransformer
 from snippets.checkpoints import load_checkpoint
 from snippets.framework.errors import exit_with_one_line
 
+pytestmark = pytest.mark.unmeasured
+
 
 @pytest.fixture(scope="module")
 def run_folder(tmp_path_factory, one_thread):

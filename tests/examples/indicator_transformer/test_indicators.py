@@ -26,6 +26,8 @@ from examples.indicator_transformer.trends import (
     random_walk_spread,
 )
 
+pytestmark = pytest.mark.unmeasured
+
 NAMES = [indicator.name for indicator in INDICATORS]
 START = "2024-12-29 20:00"  # Sunday: a day, a week, a month, a quarter and a year begin within three days
 FOLLOWING = {"sma", "ema", "macd", "atr", "obv"}

@@ -17,6 +17,8 @@ from examples.indicator_transformer.model import SIZES, IndicatorTransformer
 from examples.indicator_transformer.options import resolve
 from snippets.checkpoints import load_checkpoint
 
+pytestmark = pytest.mark.unmeasured
+
 
 @pytest.fixture
 def default_run(default_training):
@@ -189,6 +191,7 @@ def test_a_compiled_run(run_train, tiny, undisturbed):
 # ---- Worker processes ----
 
 
+@pytest.mark.program
 def test_a_worker_brings_the_same_batches():
     typed = {"device": "cpu", "bars": 3000, "stride": 8, "batch_size": 16, "accumulate": 2, "seed": 5}
     alone, with_worker = (train.PROGRAM.prepare({**typed, "workers": workers}) for workers in (0, 1))

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.unmeasured
+
 ROOT = Path(__file__).resolve().parents[3]
 LAUNCHER = ROOT / "examples" / "two_tower" / "launch.sh"
 CRASHING = Path(__file__).with_name("crashing_python.py")

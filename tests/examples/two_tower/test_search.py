@@ -41,6 +41,7 @@ def ask(capsys):
     return call
 
 
+@pytest.mark.program
 def test_a_short_training_finds_more_than_words_and_names_do(pages_run):
     before, after = (
         read_json(pages_run / "config.json")["untrained"],

@@ -85,7 +85,7 @@ def test_compiling_beforehand_prints_where_the_device_is_and_says_in_one_line_wh
     assert failed.stderr.splitlines()[1].startswith("error: there is no C++ compiler")
 
 
-@pytest.mark.parametrize("words", [[], ["--compile", "script.py"]])
+@pytest.mark.parametrize("words", [pytest.param([], marks=pytest.mark.long), ["--compile", "script.py"]])
 def test_a_script_or_compiling_but_not_both(words):
     command = [sys.executable, "-m", "simulated_mps", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -68,7 +68,12 @@ def test_the_fallback_variable_counts_instead(run):
 
 
 @pytest.mark.parametrize(
-    ("release", "runs"), [("2.9", False), ("2.12", False), ("2.13", True), ("2.15", True)]
+    ("release", "runs"),
+    [
+        ("2.12", False),
+        ("2.13", True),
+        *(pytest.param(*other, marks=pytest.mark.long) for other in (("2.9", False), ("2.15", True))),
+    ],
 )
 def test_another_release_has_other_operators(run, release, runs):
     """The gradient of cdist got its kernel in 2.13."""
@@ -96,7 +101,16 @@ def test_mistakes_get_one_line(words, message):
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize(("end", "code"), [("sys.exit(3)", 3), ("sys.exit()", 0), ("sys.exit('no')", 1)])
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [
+        ("sys.exit(3)", 3),
+        *(
+            pytest.param(*other, marks=pytest.mark.long)
+            for other in (("sys.exit()", 0), ("sys.exit('no')", 1))
+        ),
+    ],
+)
 def test_the_exit_code_is_the_scripts(run, end, code):
     assert run(f"import sys, torch\ntorch.ones(1, device='mps') + 1\n{end}").returncode == code
 
@@ -134,22 +148,19 @@ def test_sum(number):
 ON_THE_CPU = "def test_sum():\n    assert torch.ones(3).sum() == 3"
 
 
-def test_the_plugin(run_pytest):
-    with_it = run_pytest(ON_THE_DEVICE, "--simulated-mps")
-    assert with_it.returncode == 0, with_it.stdout
-    assert "simulated MPS, operators of PyTorch 2.13" in with_it.stdout
+def test_without_its_option_the_plugin_does_nothing(run_pytest):
     assert run_pytest(ON_THE_DEVICE).returncode == 1
 
 
-def test_the_counts_of_parallel_tests_are_summed(run_pytest):
-    alone = run_pytest(ON_THE_DEVICE, "--simulated-mps")
-    parallel = run_pytest(ON_THE_DEVICE, "--simulated-mps", "-n", "2")
-    assert parallel.returncode == 0, parallel.stdout
-    assert "operators    3 different ones, 12 calls" in alone.stdout
-    assert "operators    3 different ones, 12 calls" in parallel.stdout
+@pytest.mark.parametrize("words", [[], pytest.param(["-n", "2"], id="parallel")])
+def test_the_counts_of_parallel_tests_are_summed(run_pytest, words):
+    done = run_pytest(ON_THE_DEVICE, "--simulated-mps", *words)
+    assert done.returncode == 0, done.stdout
+    assert "simulated MPS, operators of PyTorch 2.13" in done.stdout
+    assert "operators    3 different ones, 12 calls" in done.stdout
 
 
-@pytest.mark.parametrize("words", [[], ["-n", "2"]])
+@pytest.mark.parametrize("words", [pytest.param([], marks=pytest.mark.long), ["-n", "2"]])
 def test_tests_that_used_no_operator_fail(run_pytest, words):
     failed = run_pytest(ON_THE_CPU, "--simulated-mps", *words)
     assert failed.returncode == 1
@@ -164,7 +175,7 @@ def test_no_operator_may_be_allowed_and_collecting_needs_none(run_pytest):
         assert "error" not in done.stdout
 
 
-@pytest.mark.parametrize("option", ["--as-torch=2.12", "--like-macos"])
+@pytest.mark.parametrize("option", ["--as-torch=2.12", pytest.param("--like-macos", marks=pytest.mark.long)])
 def test_options_of_the_device_need_the_device(run_pytest, option):
     done = run_pytest(ON_THE_CPU, option)
     assert done.returncode == 4

@@ -72,7 +72,9 @@ def test_torchrun_and_other_modules(python):
     assert local.stdout.endswith("program.py\n")
 
 
-@pytest.mark.parametrize("module", ["no_such_module", "no_such_package.module"])
+@pytest.mark.parametrize(
+    "module", [pytest.param("no_such_module", marks=pytest.mark.long), "no_such_package.module"]
+)
 def test_a_module_that_is_not_there(python, module):
     done = python("", "-m", "simulated_mps", "-m", module)
     assert (done.returncode, done.stderr) == (2, f"error: there is no module {module}\n")

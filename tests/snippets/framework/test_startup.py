@@ -17,7 +17,7 @@ PROGRAMS = sorted(
     if "startup.prepare(" in path.read_text(encoding="utf-8")
 )
 
-pytestmark = pytest.mark.program
+pytestmark = [pytest.mark.program, pytest.mark.unmeasured]
 
 
 @pytest.fixture(scope="module")

@@ -77,7 +77,7 @@ def test_every_sampler_has_a_row_and_the_same_noise_draws_the_same_plans(runs, t
     assert [one["name"] for one in yaml.safe_load(path.read_text(encoding="utf-8"))] == ["default", "other"]
 
 
-@pytest.mark.program
+@pytest.mark.long
 def test_an_ablation_has_a_figure_of_each_seed(runs, tmp_path, monkeypatch):
     monkeypatch.setattr(tool, "ABLATION", {"all": [], "no_focus": tool.ABLATION["no_focus"]})
     monkeypatch.setattr(tool, "SAMPLERS", ())

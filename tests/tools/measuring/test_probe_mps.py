@@ -117,6 +117,7 @@ def run(clone: Path, *arguments: str | Path) -> str:
 
 
 @pytest.mark.skipif(torch.backends.mps.is_available(), reason="this GPU computes: nothing to hide")
+@pytest.mark.long
 def test_hidden_mps_is_denied_everywhere_and_every_optimizer_trains(clone):
     claimed = json.loads(run(clone, EVERY_OPTIMIZER, "answers"))["answers"]
     assert claimed == {

@@ -56,6 +56,7 @@ def weights(task):
     return torch.cat([weight.detach().flatten() for weight in task.state.model.parameters()])
 
 
+@pytest.mark.program
 def test_the_three_loops_learn_the_same(make_task, program):
     """Otherwise their times could not be compared. All draw at random from equally seeded generators."""
     bare = make_task()
@@ -74,6 +75,7 @@ def test_the_three_loops_learn_the_same(make_task, program):
     assert torch.equal(weights(bare), weights(real))
 
 
+@pytest.mark.program
 def test_saves_are_timed(make_task, program):
     task = make_task()
     with tool.opened(program, task) as (training, bar):
