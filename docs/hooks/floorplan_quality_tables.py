@@ -141,7 +141,7 @@ def ablation(language: str) -> str:
     rows = [
         {
             "name": RECIPES[row["name"]],
-            "options": " ".join(row["options"]) or "(default)",
+            "options": " ".join(row["options"]) or None,
             "in_line": both(row["in_line"], SHARE),
             "closed": both(row["closed"], SHARE),
             "rooms": both(row["rooms"], TWO),
