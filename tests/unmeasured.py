@@ -31,6 +31,14 @@ def unmeasured(item: pytest.Item) -> bool:
     return folder in FOLDERS or item.get_closest_marker("unmeasured") is not None
 
 
+def start_again(coverage: Coverage) -> None:
+    """Go on with coverage, without its patches: they are there, and each more would slow down every fork."""
+    patches = coverage.get_option("run:patch")
+    coverage.set_option("run:patch", [])
+    coverage.start()
+    coverage.set_option("run:patch", patches)
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Let coverage pause during a test, with the fixtures that begin and end with it."""
@@ -42,6 +50,6 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     try:
         return (yield)
     finally:
-        coverage.start()
+        start_again(coverage)
         if for_programs is not None:
             os.environ[FOR_PROGRAMS] = for_programs

@@ -12,8 +12,11 @@ from coverage import CoverageData
 ROOT = Path(__file__).resolve().parents[2]
 SHOWN = "\n".join(f"def {name}():\n    return 1\n" for name in ("one", "two", "three", "four"))
 TESTS = """
-import subprocess, sys
+import os, subprocess, sys
 import pytest, shown
+
+registered, register = [], os.register_at_fork
+os.register_at_fork = lambda **what: (registered.append(what), register(**what))
 
 def run(name):
     subprocess.run([sys.executable, "-c", f"import shown; shown.{name}()"], check=True)
@@ -34,11 +37,14 @@ def undisturbed():
 @pytest.mark.unmeasured
 def test_what_is_shared_is_measured(undisturbed):
     pass
+
+def test_no_fork_does_more_than_before():
+    assert registered == []
 """
 SETTINGS = """
 [run]
 parallel = true
-patch = subprocess
+patch = subprocess, fork
 source = .
 """
 
@@ -76,6 +82,11 @@ def executed(tmp_path):
 @pytest.mark.parametrize("words", [[], ["-n", "2"]], ids=["one process", "two processes"])
 def test_coverage_pauses_and_goes_on(executed, words):
     assert executed("-k", "test_one or test_three", *words) == ["three", "four"]
+
+
+@pytest.mark.program
+def test_forks_become_no_slower(executed):
+    executed("-k", "test_one or test_no_fork")
 
 
 @pytest.mark.program
