@@ -126,7 +126,8 @@ class BlockwiseScan:
         tensor = tensor.transpose(0, 1).to(self.dtype)
         if self.pieces > 1:
             steps = math.ceil(self.length / self.pieces)
-            tensor = F.pad(tensor, (0, 0, 0, 0, 0, steps * self.pieces - self.length))
+            if missing := steps * self.pieces - self.length:
+                tensor = F.pad(tensor, (0, 0, 0, 0, 0, missing))
             tensor = tensor.unflatten(0, (self.pieces, steps)).transpose(0, 1).flatten(1, 2)
         return tensor.contiguous()
 
@@ -180,15 +181,15 @@ class BlockwiseScan:
         """
         time, rows, channels = place
         decay, states = self.run(place, start)
-        to["C"][time, rows] += over_channels(states[1:], G[place], space=self.reuse(2, *decay.shape))
+        to["C"][time, rows].add_(over_channels(states[1:], G[place], space=self.reuse(2, *decay.shape)))
         g = self.run_back(place, decay, G, later)
         later = decay[0] * g[0] if time.start else None
         q = decay.mul_(states[:-1]).mul_(g)
         space = states[1:]  # h_t is needed no longer
-        to["B"][time, rows] += over_channels(g, self.u[place], space)
+        to["B"][time, rows].add_(over_channels(g, self.u[place], space))
         to["u"][place] = over_states(g, self.B[time, rows], space)
         to["dt"][place] = torch.mul(q, self.A[channels], out=g).sum(-1)
-        to["A"][channels] += q.mul_(column(self.dt[place])).sum((0, 1))
+        to["A"][channels].add_(q.mul_(column(self.dt[place])).sum((0, 1)))
         return later
 
     def starts(self) -> Start:
@@ -209,22 +210,24 @@ class BlockwiseScan:
 
         A piece makes Σ_t exp(A spans_t) wide_t narrow_t of 0, and passes on what reaches it, faded.
         """
-        decay = torch.exp(column(self.dt.sum(0)) * self.A)
-        passed = torch.empty_like(decay)
+        pieces = 1 << (self.pieces - 1).bit_length()  # a power of 2; those that are too many pass on nothing
+        passed, decay = (self.A.new_zeros(pieces * self.batch, *self.A.shape) for _ in range(2))
+        torch.mul(column(self.dt.sum(0)), self.A, out=decay[: self.x.shape[1]]).exp_()
         for rows, channels in self.blocks:
             made = self.decays(spans[:, rows, channels], channels)
             made.mul_(column(wide[:, rows, channels])).mul_(column(narrow[:, rows]).mT)
             torch.sum(made, 0, out=passed[rows, channels])
-        passed, decay = (values.unflatten(0, (self.pieces, self.batch)) for values in (passed, decay))
-        if backwards:
-            passed, decay = passed.flip(0), decay.flip(0)
-        span = 1  # pieces that `passed` and `decay` cover; few operations, as it doubles
-        while span < self.pieces:
-            passed[span:] = torch.addcmul(passed[span:], decay[span:], passed[:-span])
-            decay[span:] = decay[span:] * decay[:-span]
+        passed, decay = (values.unflatten(0, (pieces, self.batch)) for values in (passed, decay))
+        near, far, edge = (1, 0, slice(1)) if backwards else (0, 1, slice(-1, None))
+        span = 1  # pieces next to each other of which each has what the others pass to it; it doubles
+        while span < pieces:
+            made, faded = (values.unflatten(0, (-1, 2, span)) for values in (passed, decay))
+            made[:, far].addcmul_(faded[:, far], made[:, near, edge])
+            faded[:, far].mul_(faded[:, near, edge])
             span *= 2
-        reaching = torch.cat((torch.zeros_like(passed[:1]), passed[:-1]))
-        return (reaching.flip(0) if backwards else reaching).flatten(0, 1)
+        nothing = torch.zeros_like(passed[:1])
+        others = (passed[1 : self.pieces], nothing) if backwards else (nothing, passed[: self.pieces - 1])
+        return torch.cat(others).flatten(0, 1)
 
 
 # --8<-- [end:blockwise]
@@ -247,7 +250,7 @@ class SelectiveScan(torch.autograd.Function):
                         starts[number - 1, rows, channels] = state
                     decay, states = scan.run((time, rows, channels), state)
                     state = states[-1]
-                    y[time, rows, channels] += over_states(states[1:], scan.C[time, rows], space=decay)
+                    y[time, rows, channels].add_(over_states(states[1:], scan.C[time, rows], space=decay))
         ctx.save_for_backward(x, dt, A, B, C, D, first, starts)
         return scan.batch_first(y).to(x.dtype).contiguous()
 
