@@ -10,6 +10,10 @@ bash snippets/shell/hydra_files.sh
 python train.py +dataset.num_workers=0
 # --8<-- [end:start]
 
+# --8<-- [start:no_folder]
+python train.py hydra.run.dir=. hydra.output_subdir=null hydra/job_logging=stdout
+# --8<-- [end:no_folder]
+
 # --8<-- [start:look]
 python train.py +experiment=mac dataset.batch_size=8 --cfg job --resolve
 python train.py +experiment=mac --info defaults

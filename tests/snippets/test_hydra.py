@@ -172,6 +172,24 @@ def test_the_program_prints_its_configuration_and_keeps_it(tmp_path):
     assert kept.read_text(encoding="utf-8") == "- +dataset.num_workers=0\n"
 
 
+def test_it_writes_no_folder_when_it_is_told_so(tmp_path):
+    run_program(tmp_path, "hydra.run.dir=.", "hydra.output_subdir=null", "hydra/job_logging=stdout")
+    assert [path.name for path in tmp_path.iterdir()] == ["conf"]
+
+
+def test_the_configuration_can_say_that_no_folder_is_wanted(tmp_path):
+    conf = write_files(tmp_path)
+    text = (conf / "config.yaml").read_text(encoding="utf-8")
+    listed = "\n  - _self_\n"
+    assert listed in text
+    text = text.replace(listed, listed + "  - override hydra/job_logging: stdout\n")
+    text += "hydra:\n  run: {dir: .}\n  output_subdir: null\n"
+    (conf / "config.yaml").write_text(text, encoding="utf-8")
+    command = [sys.executable, ROOT / "snippets/hydra_training.py", "--config-path", conf]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["conf"]
+
+
 def test_it_runs_twice(tmp_path):
     assert "Launching 2 jobs locally" in run_program(tmp_path, "--multirun", "dataset.batch_size=32,64")
     folders = sorted(path.parent.name for path in tmp_path.glob("multirun/*/*/*/.hydra"))
