@@ -44,20 +44,26 @@ COLOURS = {
 
 
 def pictures(
-    name: str, height: float, draw: Callable[[Figure], None], chinese: Mapping[str, str]
+    name: str,
+    height: float,
+    draw: Callable[[Figure], None],
+    chinese: Mapping[str, str],
+    width: float = WIDTH,
+    shown: float = SHOWN,
 ) -> dict[str, str]:
     """Return the chart that `draw` puts on an empty figure, by file name: `name-light.en.svg` and so on.
 
-    `chinese` holds the Chinese for each English text of the chart that has to be translated.
+    `chinese` holds the Chinese for each English text of the chart that has to be translated. The chart is
+    `width` units wide, and `shown` pixels where there is room.
     """
     with rc_context(STYLE):
-        figure = Figure(figsize=(WIDTH / 72, height / 72), facecolor="none")  # 72 dots per inch: pixels
+        figure = Figure(figsize=(width / 72, height / 72), facecolor="none")  # 72 dots per inch: pixels
         draw(figure)
         for axes in figure.axes:
             axes.tick_params(labelsize=FONT)
         for text in figure.findobj(Text):
             text.set_fontsize(FONT)
-        english = as_svg(figure)
+        english = as_svg(figure, shown)
     texts = {"en": english, "zh": translated(english, chinese)}
     return {
         f"{name}-{scheme}.{language}.svg": recoloured(text, colours)
@@ -66,7 +72,7 @@ def pictures(
     }
 
 
-def as_svg(figure: Figure) -> str:
+def as_svg(figure: Figure, shown: float = SHOWN) -> str:
     """Return a figure as SVG with rounded coordinates, without date and program, in the reader's own font."""
     file = io.StringIO()
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
@@ -75,8 +81,8 @@ def as_svg(figure: Figure) -> str:
     svg = re.sub(r"font-family: [^;]+", f"font-family: {FAMILY}", svg)
     svg = re.sub(r' transform="rotate\(-0 [^"]+"', "", svg)
     svg = re.sub(r"-?\d+\.\d+", lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), svg)
-    height = float(re.search(r'viewBox="0 0 \d+ ([\d.]+)"', svg)[1])
-    size = f'width="{SHOWN}" height="{round(height * SHOWN / WIDTH)}"'
+    width, height = map(float, re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg).groups())
+    size = f'width="{shown}" height="{round(height * shown / width)}"'
     return re.sub(r'width="[\d.]+pt" height="[\d.]+pt"', size, svg, count=1)
 
 

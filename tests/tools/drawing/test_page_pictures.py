@@ -23,7 +23,8 @@ from tools.drawing import (
 from tools.drawing.page_pictures import COLOURS, FOLDER, FONT, PHONE, WIDTH, pictures
 
 EVALUATION = json.loads(evaluation.DATA.read_text(encoding="utf-8"))
-ALL = sorted(path.name for path in FOLDER.glob("*-*.svg"))
+README = "systems-"  # test_systems.py
+ALL = sorted(path.name for path in FOLDER.glob("*-*.svg") if not path.name.startswith(README))
 GALLERIES = tuple(f"floorplan-{name}-" for name in floorplan_gallery.DRAWN)  # test_floorplan_gallery.py
 TREES = "decision-"  # test_decision_trees.py
 STORED = [name for name in ALL if not name.startswith((*GALLERIES, TREES))]
