@@ -1,0 +1,125 @@
+"""The README of both languages: its figures are those of the data, its commands and folders exist."""
+
+import re
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+import yaml
+
+from examples.systems import SYSTEMS
+
+ROOT = Path(__file__).resolve().parents[2]
+LANGUAGES = {"en": "README.md", "zh": "README.zh.md"}
+PROGRAMS = {  # recordings of what a system's command runs, in the order of the registry
+    "cifar_optimizers": ["cifar_default"],
+    "indicator_transformer": ["indicator_default"],
+    "two_tower": ["two_tower_default"],
+    "floorplan_diffusion": ["floorplans"],  # both trainings
+    "genomic_caduceus": ["genomic_pretrain", "genomic_train"],
+}
+WORDS, CHARACTERS = 350, 600
+
+
+def readme(language):
+    return (ROOT / LANGUAGES[language]).read_text(encoding="utf-8")
+
+
+def rows(language):
+    """Return the cells of the table of systems."""
+    lines = [line for line in readme(language).splitlines() if line.startswith("| [")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def load(name):
+    return yaml.safe_load((ROOT / f"docs/data/results/{name}.yaml").read_text(encoding="utf-8"))
+
+
+def spread(values):
+    return [fmean(values), min(values), max(values)]
+
+
+def reached():
+    """Return mean, least and most of every system, what to compare it with, and how many seeds there were."""
+    digits, indicators, towers = load("cifar_digits"), load("indicator_runs"), load("two_tower_pages")
+    (plans,), genomic = load("floorplan_ablation"), load("genomic_runs")
+    blind, best = indicators["blind_bce"], indicators["best_bce"]
+    motif = genomic["runs"][0]
+    for default in (digits["runs"][0]["options"], towers["runs"][0]["options"], plans["rows"][0]["options"]):
+        assert default in ([], ["--optimizer", "sgd"])
+    assert (motif["id"], motif["options"]) == ("motif", [])
+    figures = [
+        spread(digits["runs"][0]["test_accuracy"]),
+        spread([(blind - loss) / (blind - best) for loss in indicators["val_bce"]]),
+        [*spread(towers["runs"][0]["best"]["recall_5"]), fmean(towers["untrained"]["recall_5"])],
+        [*spread(plans["rows"][0]["in_line"]), load("floorplan_quality")[0]["random"]["in_line"]],
+        [*spread(motif["test_accuracy"]), fmean(motif["best_possible_accuracy"])],
+    ]
+    return figures, [len(data["seeds"]) for data in (digits, indicators, towers, plans, genomic)]
+
+
+def seconds(names):
+    """Return how long recorded trainings took, as their programs print it."""
+    texts = [(ROOT / f"docs/data/recorded/{name}.txt").read_text(encoding="utf-8") for name in names]
+    return sum(
+        float(found) for text in texts for found in re.findall(r"^done .* after ([\d.]+) s$", text, re.M)
+    )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_system_has_a_row_with_its_page_and_its_command(language):
+    default = re.search(r"^SYSTEM = (\w+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)[1]
+    expected = [
+        (
+            f"(docs/{language}/{system.pages[0]})",
+            "`make train`" if system.name == default else f"`make train SYSTEM={system.name}`",
+        )
+        for system in SYSTEMS
+    ]
+    assert [(re.search(r"\(.+\)", row[0])[0], row[1]) for row in rows(language)] == expected
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_times_are_those_of_the_recordings(language):
+    assert list(PROGRAMS) == [system.name for system in SYSTEMS]
+    for row, names in zip(rows(language), PROGRAMS.values(), strict=True):
+        time = seconds(names)
+        assert row[2] == (f"{time:.0f} s" if time < 100 else f"{time / 60:.0f} min")
+    index = yaml.safe_load((ROOT / "docs/data/recorded/index.yaml").read_text(encoding="utf-8"))
+    wanted = {name for names in PROGRAMS.values() for name in names}
+    entries = [entry for entry in index if entry["name"] in wanted]
+    assert {entry["machine"]["cpu_cores"] for entry in entries} == {2}
+    assert {f"PyTorch {entry['versions']['torch']}" for entry in entries} <= set(
+        re.findall(r"PyTorch [\d.]+\d", readme(language))
+    )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_figures_are_means_and_ranges_of_the_results(language):
+    figures, seeds = reached()
+    for row, values in zip(rows(language), figures, strict=True):
+        shown = re.findall(r"\d+\.\d", row[3])
+        assert shown == [f"{100 * value:.1f}" for value in values], row
+    between = {"en": f"{min(seeds)} to {max(seeds)} seeds", "zh": f"{min(seeds)} 到 {max(seeds)} 个种子"}
+    assert between[language] in readme(language)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_it_names_exists(language):
+    text = readme(language)
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    assert set(re.findall(r"`make ([\w-]+)", text)) <= set(targets)
+    folders = re.findall(r"^\| `([\w/]+)/` \|", text, re.M)
+    pictures = re.findall(r'(?:src|srcset)="([^"]+)"', text)
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert (len(folders), len(pictures)) == (6, 2)
+    assert [name for name in (*folders, *pictures, *links) if not (ROOT / name).exists()] == []
+
+
+def test_it_is_short():
+    english, chinese = (
+        re.sub(r"(?s)<picture>.*?</picture>|```.*?```|\]\([^)]*\)", " ", readme(language))
+        for language in LANGUAGES
+    )
+    assert len([word for word in english.split() if re.search(r"\w", word)]) <= WORDS
+    assert len(re.findall("[\u4e00-\u9fff]", chinese)) <= CHARACTERS
