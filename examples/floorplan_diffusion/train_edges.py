@@ -1,6 +1,6 @@
 """Stage 2: train a network that says between which corners of a floor plan a wall stands.
 
-With no option: 4,000 generated plans, whose walls follow an exact rule; under a minute on two CPU cores. It
+With no option: 4,000 generated plans, whose walls follow an exact rule; two minutes on two CPU cores. It
 learns from the corners of the plans, so it needs no trained stage 1; generate.py puts both together.
 """
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -149,7 +150,12 @@ def test_a_system_comes_with_what_one_needs_to_use_it(system):
         assert address in text and "requirements.txt" in text
         scripts = [f"    python examples/{system.name}/{program.name}.py\n" for program in system.programs]
         assert "".join(scripts) in text
-        assert "](../" not in files[f"examples/{system.name}/{name}"][0].decode()  # leads out of the zip
+        about = files[f"examples/{system.name}/{name}"][0].decode()
+        assert "](../" not in about  # leads out of the zip
+        assert not re.search(r"\bmake [a-z]|\.venv|Makefile", about)  # are not in the zip
+        commands = [line.split("#")[0].split() for line in about.split("```")[1].splitlines()[1:]]
+        scripts = [next(word for word in words if word.startswith("examples/")) for words in commands]
+        assert scripts and set(scripts) <= files.keys()
 
 
 def test_requirements_are_the_ranges_that_the_project_states():
