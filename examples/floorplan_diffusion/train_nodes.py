@@ -1,7 +1,8 @@
 """Stage 1: train a diffusion model that draws the corners of floor plans, with the rooms that they touch.
 
 With no option: 4,000 generated plans, 24 epochs, three minutes on two CPU cores. Plans of your own:
-convert.py writes a folder for `--data`. Afterwards train_edges.py learns where walls stand, and generate.py draws plans.
+convert.py writes a folder for `--data`. Afterwards train_edges.py learns where walls stand, and generate.py
+draws plans.
 """
 
 import sys
