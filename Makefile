@@ -10,6 +10,7 @@ ARGS =
 PAGE =
 
 VENV_PYTHON = .venv/bin/python
+export NO_MKDOCS_2_WARNING = 1
 
 .PHONY: help
 help: ## list these commands
@@ -20,7 +21,7 @@ help: ## list these commands
 
 .PHONY: serve
 serve: .venv/.site ## read the site, both languages, live: http://127.0.0.1:8000 (PORT=8001)
-	@$(VENV_PYTHON) -m tools.serve_site --port $(PORT)
+	@$(VENV_PYTHON) -m mkdocs serve --dev-addr 127.0.0.1:$(PORT)
 
 .PHONY: train
 train: known-system .venv/.examples ## train a network (SYSTEM=cifar_optimizers ARGS="--epochs 2")
@@ -50,7 +51,7 @@ lint: .venv/.dev ## check the form of code, pages, shell scripts and workflows
 
 .PHONY: site
 site: .venv/.site ## strict build of both languages into site/
-	@$(VENV_PYTHON) -m tools.build_site
+	@$(VENV_PYTHON) -m mkdocs build --strict
 
 # ---- Write ----
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.mkdocs_runs import build_site
 from tests.static_server import static_server
 from tools.checks.lighthouse import system_browser
 
@@ -94,6 +95,22 @@ def _no_program_without_its_mark(request: pytest.FixtureRequest) -> Iterator[Non
         pytest.fail(f"starts {', '.join(started)}: mark this test with @pytest.mark.program")
 
 
+class OnSimulatedMPS(pytest.Directory):
+    """Tests that need the simulated MPS device, where it is not enabled."""
+
+    def collect(self) -> list:
+        """Skip them all, aloud."""
+        pytest.skip("needs the simulated MPS device: `make test` makes .venv-sim and runs this folder there")
+
+
+def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Directory | None:
+    """Leave the tests on the simulated device to runs with `--simulated-mps`."""
+    enabled = parent.config.getoption("simulated_mps", False)
+    if not enabled and path.parent == ROOT / "tests" and path.name in ("on_simulated_mps", "simulated_mps"):
+        return OnSimulatedMPS.from_parent(parent, path=path)
+    return None
+
+
 @contextmanager
 def served_folder() -> Iterator[tuple[Path, int]]:
     """Serve a new folder until the end of the block; yield the folder and the port."""
@@ -145,11 +162,9 @@ def served_site(request: pytest.FixtureRequest) -> Iterator[tuple[Path, str]]:
     The address has a sub-path, as on GitHub Pages, and is the one that the site was built for: the theme's
     instant navigation compares the two. Yields the folder and the address.
     """
-    from tools.build_site import build
-
     def site(root: Path, port: int) -> tuple[Path, str]:
         address = f"http://127.0.0.1:{port}/handbook/"
-        return made_once(root / "handbook", functools.partial(build, strict=True, site_url=address)), address
+        return made_once(root / "handbook", functools.partial(build_site, SITE_URL=address)), address
 
     given = getattr(request.config, "workerinput", None)
     if given:

@@ -129,7 +129,8 @@ def summary(stages: list[Stage]) -> str:
 def run_main(tests: Sequence[str], which: str, context: str) -> Stage:
     """Run tests (none: all) that match the marks `which` under coverage as a stage."""
     coverage = [sys.executable, "-m", "coverage", "run", f"--context={context}"]
-    command = [*coverage, "-m", "pytest", "-m", which, *IN_PARALLEL, *(tests or PAUSES)]
+    which_tests = tests or (*PAUSES, *(f"--ignore={folder}" for folder in ON_SIMULATED_MPS))
+    command = [*coverage, "-m", "pytest", "-m", which, *IN_PARALLEL, *which_tests]
     return run_pytest("tests", command, ROOT, environment())
 
 
@@ -186,6 +187,7 @@ def run_check() -> int:
     """Run what takes no program and no browser; return the exit code."""
     which = "not program and not browser and not long and not proof"
     command = [sys.executable, "-m", "pytest", "-q", "-m", which, *IN_PARALLEL]
+    command += [f"--ignore={folder}" for folder in ON_SIMULATED_MPS]
     (ROOT / RUN_FOLDER).mkdir(parents=True, exist_ok=True)
     return finish([run_lint(), run_pytest("tests", command, ROOT, environment())])
 

@@ -98,7 +98,7 @@ class Facts:
         return record if record and section and record["hash"] == section.hash else None
 
 
-facts = cache(Facts)  # each build is a process of its own
+facts = cache(Facts)  # docs/hooks/whole_site.py empties it before each build
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:

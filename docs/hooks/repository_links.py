@@ -40,7 +40,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 @cache
 def sections_of(root: Path) -> dict[str, Section]:
-    """Return the sections that pages include; each build is a process of its own."""
+    """Return the sections that pages include. docs/hooks/whole_site.py forgets them before each build."""
     return all_sections(root)[0]
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.site_pages import page_files, unvisited
-from tools.build_site import BuildFailed, build
+from tests.mkdocs_runs import build_site, mkdocs_build
 from tools.checks import parity
 from tools.checks.page_code import check_pages, rendered_blocks
 from tools.checks.sections import all_sections
@@ -26,59 +26,6 @@ from tools.working_copy import working_copy
 pytestmark = pytest.mark.unmeasured
 
 ROOT = Path(__file__).resolve().parents[2]
-NAV = """
-nav:
-  - Home: index.md
-  - Guides:
-      - Choosing the device: guides/device.md
-  - Project:
-      - How it is tested: project/how-it-is-tested.md
-"""
-DEVICE = """
-```python
---8<-- "snippets/device.py:pick"
-```
-"""
-PAGES = {
-    "en/index.md": """---
-description: The home page.
----
-# Handbook { #handbook }
-
-It has 3 pages. Begin with [the device](guides/device.md), or with [its code](guides/device.md#code).
-
-<!-- table: glossary -->
-""",
-    "zh/index.md": """---
-description: 首页。
----
-# 手册 { #handbook }
-
-手册有 3 页。请从[选择设备](guides/device.md)或者[设备的代码](guides/device.md#code)读起。
-
-<!-- table: glossary -->
-""",
-    "en/guides/device.md": f"""---
-description: The device.
----
-# Choose the device {{ #device }}
-
-Do as below. [How we know that it works](../project/how-it-is-tested.md).
-
-## Code {{ #code }}
-{DEVICE}""",
-    "zh/guides/device.md": f"""---
-description: 设备。
----
-# 选择设备 {{ #device }}
-
-请照下面的代码做。[我们怎样知道它能用](../project/how-it-is-tested.md)。
-
-## 代码 {{ #code }}
-{DEVICE}""",
-    "en/project/how-it-is-tested.md": "---\ndescription: Tests.\n---\n# Tests { #tests }\n\nBy faults.\n",
-    "zh/project/how-it-is-tested.md": "---\ndescription: 测试。\n---\n# 测试 { #tests }\n\n靠缺陷。\n",
-}
 
 
 def edit(site: Path, file: str, old: str, new: str) -> None:
@@ -98,43 +45,22 @@ def add(site: Path, page: str, text: str) -> None:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Path:
-    """Return the root of a tiny project whose site has no fault."""
-    root = tmp_path / "tiny"
-    (root / "examples").mkdir(parents=True)
-    shutil.copytree(ROOT / "docs/assets", root / "docs/assets")
-    (root / "docs/data").mkdir()
-    for name in ("tools", "docs/hooks", "docs/overrides"):  # hooks read the data beside their real place
-        (root / name).symlink_to(ROOT / name)
-    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    files = {f"docs/{page}": text for page, text in PAGES.items()} | {
-        "mkdocs.yml": settings.partition("\nnav:\n")[0] + NAV,
-        "snippets/device.py": '# --8<-- [start:pick]\nDEVICE = "mps"\n# --8<-- [end:pick]\n',
-    }
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
-    parity.main(["synced", *(page[3:] for page in PAGES if page.startswith("en/"))], root)
-    return root
-
-
-@pytest.fixture
-def refusal(site: Path, capsys: pytest.CaptureFixture[str]) -> Callable[[], str]:
-    """Return a function that builds the site as `make site` does, demands that it fails, and says how."""
+def refusal(site: Path) -> Callable[[], str]:
+    """Return a function that builds the site strictly, demands that it fails, and returns what is printed."""
 
     def attempt() -> str:
-        with pytest.raises(BuildFailed):
-            build(site.parent / "built", root=site)
-        return capsys.readouterr().err
+        done = mkdocs_build(site.parent / "built", site)
+        assert done.returncode == 1
+        assert "Traceback" not in done.stderr
+        return done.stderr
 
     return attempt
 
 
 @pytest.mark.program
-def test_a_site_without_a_fault_passes_every_check(site, capsys):
+def test_a_site_without_a_fault_passes_every_check(site):
     built = site.parent / "built"
-    build(built, root=site)
-    assert capsys.readouterr().err == ""
+    build_site(built, site)
     assert "<table>" in (built / "zh/index.html").read_text(encoding="utf-8")  # the marker became a table
     sections, _ = all_sections(site)
     shown, wrong = check_pages(site, sections)
@@ -173,7 +99,7 @@ def test_every_download_is_there_also_for_links_in_html(site, refusal):
         "guides/device.md",
         '<a href="../../downloads/first_run.py">a</a> <a href="../../downloads/b.zip">b</a>',
     )
-    wrong = re.findall(r"error: (.*):\d+: <a> leads nowhere: (.*)", refusal())
+    wrong = re.findall(r"whole site: (.*):\d+: <a> leads nowhere: (.*)", refusal())
     assert wrong == [(f"{folder}guides/device/index.html", "../../downloads/b.zip") for folder in ("", "zh/")]
 
 
@@ -258,10 +184,9 @@ def with_passages(site) -> Path:
 
 @pytest.mark.program
 @pytest.mark.parametrize("address", [pytest.param("", marks=pytest.mark.long), "https://github.com/you/b"])
-def test_pages_and_header_show_the_address_or_do_without(with_passages, monkeypatch, address):
-    monkeypatch.setenv("REPO_URL", address)
+def test_pages_and_header_show_the_address_or_do_without(with_passages, address):
     built = with_passages.parent / "built"
-    build(built, root=with_passages)
+    build_site(built, with_passages, REPO_URL=address)
     for folder in ("", "zh/"):
         html = (built / folder / "guides/device/index.html").read_text(encoding="utf-8")
         assert "$REPO_URL" not in html
@@ -273,8 +198,7 @@ def test_pages_and_header_show_the_address_or_do_without(with_passages, monkeypa
 
 
 @pytest.mark.long
-def test_a_passage_ends_and_no_address_is_shown_that_is_not_known(with_passages, refusal, monkeypatch):
-    monkeypatch.delenv("REPO_URL", raising=False)
+def test_a_passage_ends_and_no_address_is_shown_that_is_not_known(with_passages, refusal):
     for language in ("en", "zh"):
         edit(with_passages, f"{language}/guides/device.md", "<!-- end repository -->", "")
     parity.main(["synced", "guides/device.md"], with_passages)
@@ -289,6 +213,7 @@ def test_a_passage_ends_and_no_address_is_shown_that_is_not_known(with_passages,
 # ---- The two languages are equals, and the build sees to it ----
 
 
+@pytest.mark.program
 def test_a_chinese_page_is_as_new_as_the_english_one(site, refusal):
     edit(site, "en/index.md", "Begin with", "Start with")
     assert "docs/zh/index.md: stale: the English page changed" in refusal()
@@ -308,9 +233,9 @@ def real_site() -> Iterator[Path]:
 
 
 @pytest.mark.long
-def test_the_real_site_is_refused_for_a_link_that_leads_nowhere(real_site, tmp_path, capsys):
-    with pytest.raises(BuildFailed, match="the en site"):
-        build(tmp_path / "built", root=real_site)
-    printed = capsys.readouterr().err
+def test_the_real_site_is_refused_for_a_link_that_leads_nowhere(real_site, tmp_path):
+    done = mkdocs_build(tmp_path / "built", real_site)
+    assert done.returncode == 1
+    printed = done.stderr
     for link in ("nothing.md", "#nothing"):
         assert f"Doc file 'en/guides/device.md' contains a link '{link}'" in printed

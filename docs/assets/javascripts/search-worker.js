@@ -1,4 +1,4 @@
-// The search of this site. It takes the place of the theme's worker (tools/build_site.py) and answers its
+// The search of this site. It takes the place of the theme's worker (docs/hooks/site_search.py) and answers its
 // messages, so that field, list and keys stay the theme's.
 //
 // A section's score is BM25 over the words of its heading, its page's title, its text, and the other words

@@ -3,8 +3,9 @@
 import json
 
 import pytest
+from mkdocs.exceptions import PluginError
 
-from tools.build_site import SEARCH_WORKER, UNUSED, BuildFailed, other_words, replace_search
+from docs.hooks.site_search import SEARCH_WORKER, UNUSED, other_words, replace_search
 
 RANKING = {"pages": {"facts/": 2}, "synonyms": {"ram": "memory"}}
 WORDS = {"": "start here"}
@@ -59,5 +60,5 @@ def test_another_theme_is_not_published_unseen(site, change):
         worker.rename(worker.with_name("find.js"))
     else:
         worker.with_name("search.2c3d.min.js").write_text("", encoding="utf-8")
-    with pytest.raises(BuildFailed, match="the theme's search has changed"):
+    with pytest.raises(PluginError, match="the theme's search has changed"):
         replace_search(folder, RANKING, WORDS)

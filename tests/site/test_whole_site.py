@@ -1,0 +1,119 @@
+"""What plain `mkdocs` does: the whole site from anywhere, and one line where it cannot."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.mkdocs_runs import ROOT, environment
+
+pytestmark = [pytest.mark.program, pytest.mark.unmeasured]
+
+MKDOCS = str(Path(sys.executable).with_name("mkdocs"))
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """Return every file of a site."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def test_the_command_from_another_folder_gives_the_same_bytes(built_site, site_url, tmp_path):
+    command = [MKDOCS, "build", "--strict", "-f", str(ROOT / "mkdocs.yml"), "-d", str(tmp_path / "site")]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment(SITE_URL=site_url), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    built, expected = content(tmp_path / "site"), content(built_site)
+    assert [name for name in built.keys() | expected.keys() if built.get(name) != expected.get(name)] == []
+    assert {
+        "index.html",
+        "zh/index.html",
+        "search/sections.json",
+        "downloads/mps-handbook.zip",
+    } <= built.keys()
+
+
+def test_a_missing_package_is_one_line_with_the_command_that_installs_it(site, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import importlib.util as util\nfind = util.find_spec\n"
+        "util.find_spec = lambda name, *rest: None if name == 'jieba' else find(name, *rest)\n"
+    )
+    done = subprocess.run(
+        [MKDOCS, "build"], cwd=site, env=environment(PYTHONPATH=str(tmp_path)), capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "jieba is missing; run `python -m pip install -r requirements/site.txt`" in done.stderr
+
+
+@contextmanager
+def served(site: Path, tmp_path: Path) -> Iterator[tuple[Callable[[str], str], Path]]:
+    """Serve the tiny project until the end of the block; yield what gets a page, and the log."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log = tmp_path / "log.txt"
+    with log.open("w") as file:
+        server = subprocess.Popen(
+            [MKDOCS, "serve", "-a", f"127.0.0.1:{port}"], cwd=site, env=environment(), stderr=file
+        )
+
+    def get(page: str) -> str:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{page}", timeout=60) as answer:
+            return answer.read().decode()
+
+    try:
+        wait(lambda: "Serving on" in log.read_text(), log)
+        yield get, log
+        refused = subprocess.run(
+            [MKDOCS, "serve", "-a", f"127.0.0.1:{port}"],
+            cwd=site, env=environment(), capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert refused.returncode == 1
+        assert "Traceback" not in refused.stderr
+        assert re.search(rf"ERROR .*127\.0\.0\.1:{port} cannot be used: .*PORT={port + 1}", refused.stderr)
+    finally:
+        server.send_signal(signal.SIGINT)
+        assert server.wait(30) == 0
+
+
+def wait(until: Callable[[], bool], log: Path) -> None:
+    """Wait until something is so; after a minute, fail with the log."""
+    for _ in range(600):
+        if until():
+            return
+        time.sleep(0.1)
+    pytest.fail(log.read_text())
+
+
+def test_both_languages_are_served_and_made_again_from_what_has_changed(site, tmp_path):
+    with served(site, tmp_path) as (get, log):
+        assert 'DEVICE = "mps"' in re.sub("<.*?>", "", get("zh/guides/device/")).replace("&quot;", '"')
+        code = site / "snippets/device.py"
+        code.write_text(code.read_text().replace("mps", "cuda"), encoding="utf-8")
+        for language in ("", "zh/"):
+            wait(lambda language=language: "cuda" in get(f"{language}guides/device/"), log)
+
+
+def test_a_folder_inside_another_checkout_uses_its_own_modules(site, tmp_path):
+    """The hooks' own folder decides, whatever another installation has put on the path."""
+    other = tmp_path / "other"
+    for package in ("tools", "snippets", "examples"):
+        (other / package).mkdir(parents=True)
+        (other / package / "__init__.py").write_text("raise SystemExit('the other one')", encoding="utf-8")
+    path = os.pathsep.join([str(other), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [MKDOCS, "build", "-d", str(tmp_path / "site")],
+        cwd=site, env=environment(PYTHONPATH=path), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
