@@ -29,8 +29,12 @@ def clone(tmp_path_factory):
     return clone
 
 
-def run(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, *words], cwd=cwd, capture_output=True, text=True, check=False)
+def run(*words: str | Path, cwd: Path, path: str = "") -> subprocess.CompletedProcess:
+    """Run Python; modules below `path` are found as those of an editable installation are."""
+    environment = os.environ | {"PYTHONPATH": path}
+    return subprocess.run(
+        [sys.executable, *words], cwd=cwd, env=environment, capture_output=True, text=True, check=False
+    )
 
 
 def test_every_program_is_prepared():
@@ -68,7 +72,7 @@ def test_a_clone_runs_its_own_modules_although_others_are_installed(clone, tmp_p
     report = other / "examples/cifar_optimizers/report.py"
     report.write_text(report.read_text().replace("network    ResNet-18", "network    ResNet-of-this-clone"))
     options = ["--max-steps", "1", "--width", "2", "--device", "cpu", "--out", "run"]
-    done = run(other / "examples/cifar_optimizers/train.py", *options, cwd=tmp_path)
+    done = run(other / "examples/cifar_optimizers/train.py", *options, cwd=tmp_path, path=str(clone))
     assert (done.returncode, done.stderr) == (0, "")
     assert "ResNet-of-this-clone" in done.stdout
 
@@ -76,7 +80,7 @@ def test_a_clone_runs_its_own_modules_although_others_are_installed(clone, tmp_p
 def test_a_copied_folder_does_not_train_with_the_originals_modules(tmp_path):
     copied = tmp_path / "mine"
     shutil.copytree(ROOT / "examples/cifar_optimizers", copied)
-    done = run(copied / "train.py", "--max-steps", "1", cwd=tmp_path)
+    done = run(copied / "train.py", "--max-steps", "1", cwd=tmp_path, path=str(ROOT))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         f"error: {copied / 'train.py'} would run the modules in {ROOT}; "
