@@ -5,7 +5,8 @@
 #   examples  PyTorch and what the training examples need
 #   dev       both, and what tests and linters need
 #
-# TORCH_INDEX_URL names an index that torch and torchvision come from, such as the one of builds without CUDA.
+# TORCH_INDEX_URL names an index that torch and torchvision come from; empty means the usual one. Without it, Linux
+# machines with no NVIDIA GPU take PyTorch's builds for CPUs, a tenth of the size, when their index can be reached.
 #
 # The stamp .venv/.<name> is a copy of the files that were installed from, written only after everything succeeded: an
 # interrupted installation is repeated, and switching branches installs again exactly when the pins differ.
@@ -15,6 +16,7 @@ cd "$(dirname "$0")/.."
 
 VENV=.venv
 PY=$VENV/bin/python
+CPU_INDEX=https://download.pytorch.org/whl/cpu
 
 say() { echo "mps-handbook: $*" >&2; }
 
@@ -44,6 +46,16 @@ defect() {
     else
         "$PY" -m pip --version >/dev/null 2>&1 || echo "it has no pip"
     fi
+}
+
+# torch and torchvision from $1, an index of PyTorch's builds, and nothing else from there.
+install_pytorch() {
+    sed -n -e '/^torch==/p' -e '/^torchvision==/p' requirements/examples.txt > "$VENV/torch.txt"
+    "$PY" -m pip install --disable-pip-version-check --retries 1 --no-deps --index-url "$1" -r "$VENV/torch.txt"
+}
+
+without_gpu() {
+    [ "$(uname -s) $(uname -m)" = "Linux x86_64" ] && ! command -v nvidia-smi >/dev/null 2>&1
 }
 
 make_venv() {
@@ -76,13 +88,15 @@ install() {
     rm -f "$stamp"
     case "$name" in
         site) say "installing what the site needs (about 300 MB, once)"; quiet=-qq ;;
-        *) say "installing PyTorch and the other packages (once; on Linux x86-64 PyTorch takes about 5 GB)"; quiet= ;;
+        *) say "installing PyTorch and the other packages (once; on Linux x86-64 its CUDA build takes about 5 GB)"; quiet= ;;
     esac
     "$PY" -m pip install -qq --disable-pip-version-check -r requirements/pip.txt
-    # From an index of PyTorch's builds nothing but PyTorch may come. What is then there meets its pin.
-    if [ -n "${TORCH_INDEX_URL:-}" ] && [ "$name" != site ]; then
-        sed -n -e '/^torch==/p' -e '/^torchvision==/p' requirements/examples.txt > "$VENV/torch.txt"
-        "$PY" -m pip install --disable-pip-version-check --no-deps --index-url "$TORCH_INDEX_URL" -r "$VENV/torch.txt"
+    # What is then there meets its pin below.
+    if [ "$name" != site ] && [ -n "${TORCH_INDEX_URL:-}" ]; then
+        install_pytorch "$TORCH_INDEX_URL"
+    elif [ "$name" != site ] && [ -z "${TORCH_INDEX_URL+set}" ] && without_gpu; then
+        install_pytorch "$CPU_INDEX" 2>/dev/null ||
+            say "no NVIDIA GPU here, but $CPU_INDEX cannot be reached: taking the CUDA build"
     fi
     set -- --disable-pip-version-check $quiet
     for pin in $files; do set -- "$@" -r "requirements/$pin.txt"; done

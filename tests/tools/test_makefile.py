@@ -29,7 +29,9 @@ echo "$*" >> "{log}"
 case "$1 $2" in
     "-c "*probe*) echo "probe 3.13.1 new complete {machine} $0" ;;
     "-m venv") mkdir -p "$3/bin"; cp "$0" "$3/bin/python" ;;
-    "-m pip") [ ! -e "{failing}" ] || exit 1 ;;
+    "-m pip")
+        [ ! -e "{failing}" ] || exit 1
+        case "$*" in *download.pytorch.org*) [ ! -e "{failing}-index" ] || exit 1 ;; esac ;;
 esac
 exit 0
 """
@@ -198,6 +200,37 @@ def test_from_an_index_of_pytorch_comes_nothing_else(project):
     assert installed.index(from_index) < next(n for n, call in enumerate(installed) if "examples.txt" in call)
     assert project.run("make", ".venv/.site", **index).returncode == 0
     assert not any("download.pytorch.org" in call for call in project.calls())
+
+
+def linux(project, *, gpu=False):
+    """Make the machine a Linux PC, with an NVIDIA GPU or without."""
+    (project.bin / "uname").unlink()
+    project.command("uname", '#!/bin/sh\n[ "$1" = -m ] && echo x86_64 || echo Linux\n')
+    if gpu:
+        project.command("nvidia-smi", "#!/bin/sh\n")
+
+
+@pytest.mark.parametrize(
+    ("gpu", "chosen", "asked"), [(False, None, True), (True, None, False), (False, "", False)]
+)
+def test_without_a_gpu_pytorch_is_the_build_for_cpus(project, gpu, chosen, asked):
+    project.python()
+    linux(project, gpu=gpu)
+    settings = {} if chosen is None else {"TORCH_INDEX_URL": chosen}
+    assert project.run("make", ".venv/.examples", **settings).returncode == 0
+    assert (
+        any("--index-url https://download.pytorch.org/whl/cpu" in call for call in project.calls()) == asked
+    )
+
+
+def test_when_the_builds_for_cpus_are_out_of_reach_the_usual_one_is_taken(project):
+    project.python()
+    linux(project)
+    project.failing.with_name(f"{project.failing.name}-index").touch()
+    result = project.run("make", ".venv/.examples")
+    assert result.returncode == 0
+    assert "cannot be reached: taking the CUDA build" in result.stderr
+    assert (project.root / ".venv/.examples").exists()
 
 
 def test_changed_pins_are_installed(project):

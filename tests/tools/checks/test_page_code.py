@@ -5,7 +5,8 @@ from pathlib import Path
 
 import markdown
 import pytest
-from mkdocs.utils.yaml import yaml_load
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.utils.yaml import get_yaml_loader, yaml_load
 
 from tools.checks.page_code import (
     check_markdown,
@@ -51,8 +52,9 @@ def check(tree, text):
 
 def render(tree, text):
     """Render Markdown as the site does: the extensions of mkdocs.yml, after those MkDocs always has."""
+    loader = get_yaml_loader(config=MkDocsConfig(str(ROOT / "mkdocs.yml")))  # knows !relative
     with (ROOT / "mkdocs.yml").open(encoding="utf-8") as file:
-        extensions = yaml_load(file)["markdown_extensions"]
+        extensions = yaml_load(file, loader)["markdown_extensions"]
     extensions["pymdownx.snippets"] = {**extensions["pymdownx.snippets"], "base_path": [str(tree)]}
     names = ["toc", "tables", "fenced_code", *(name for name in extensions if name not in ("toc", "tables"))]
     return markdown.Markdown(extensions=names, extension_configs=extensions).convert(text)
