@@ -162,6 +162,7 @@ def served_site(request: pytest.FixtureRequest) -> Iterator[tuple[Path, str]]:
     The address has a sub-path, as on GitHub Pages, and is the one that the site was built for: the theme's
     instant navigation compares the two. Yields the folder and the address.
     """
+
     def site(root: Path, port: int) -> tuple[Path, str]:
         address = f"http://127.0.0.1:{port}/handbook/"
         return made_once(root / "handbook", functools.partial(build_site, SITE_URL=address)), address

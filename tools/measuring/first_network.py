@@ -3,8 +3,8 @@
     python -m tools.measuring.first_network [--cache]
 
 Each command runs in a fresh clone of the last commit, with an empty home folder and no environment; without
---cache pip has nothing stored either. The third measurement trains while as many other programs compute as there
-are cores: with the usual number of threads and with one, in turn.
+--cache pip has nothing stored either. The third measurement trains while as many other programs compute as
+there are cores: with the usual number of threads and with one, in turn.
 
 docs/data/results/first_network.yaml gets seconds, and megabytes (10⁶ bytes) of `.venv`.
 """
