@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from typing import Any
 
 import torch
@@ -110,6 +111,7 @@ def interrupts_blocked() -> Iterator[None]:
     The terminal sends SIGINT to all processes of a job. Workers that obeyed would be missing while the loop
     finishes its step and saves. A new process inherits the signals that its parent has blocked.
     """
+    resource_tracker.ensure_running()  # started with the first worker, it would unblock SIGINT again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -5,6 +5,8 @@ import multiprocessing
 import os
 import runpy
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -105,6 +107,17 @@ def test_two_workers_change_nothing(expected):
     assert torch.equal(images(first), images(expected[0]))
     assert torch.equal(images(second), images(expected[1][2:]))
     assert len({int(number) for batch in first for number in batch["process"]}) == 2
+
+
+@pytest.mark.program
+def test_the_first_worker_of_a_process_ignores_ctrl_c():
+    """Python's resource tracker starts with it, and unblocks the signal."""
+    code = (
+        "from tests.snippets.test_data_loading import *\n"
+        "print(next(EpochLoader(Awkward(), 1, SEED, workers=1, device=CPU).batches(0)).item())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stdout == "True\n", done.stderr
 
 
 @pytest.mark.program
