@@ -27,7 +27,7 @@ from snippets.framework.errors import RunError, UsageError
 ROOT = Path(__file__).resolve().parents[2]
 CPU = torch.device("cpu")
 COUNT, BATCH_SIZE, SEED = 22, 4, 7  # five batches, two samples left over
-REFUSED, DEADLY = 5, 6  # indices at which `Awkward` misbehaves
+REFUSED = 5  # the index of a sample of `Awkward` that none can send
 
 
 class Augmented(Dataset):
@@ -44,17 +44,22 @@ class Augmented(Dataset):
 
 
 class Awkward(Dataset):
-    """Samples that say whether their process ignores Ctrl-C, that none can send, and one that ends it."""
+    """Samples that say whether their process ignores Ctrl-C, and one that none can send."""
 
     def __len__(self):
         return 8
 
     def __getitem__(self, index):
-        if index == DEADLY:
-            os._exit(3)
         if index == REFUSED:
             return torch.ones(1, device="meta")
         return torch.tensor([signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])])
+
+
+class Deadly(Awkward):
+    """Samples that end their process."""
+
+    def __getitem__(self, index):
+        os._exit(3)
 
 
 def images(batches):
@@ -124,7 +129,7 @@ def test_the_first_worker_of_a_process_ignores_ctrl_c():
 def test_a_worker_ignores_ctrl_c_and_its_errors_and_death_get_one_line():
     order = epoch_order(8, SEED, 0).tolist()
     loader = EpochLoader(Awkward(), 1, SEED, workers=1, device=CPU)
-    harmless = next(place for place, index in enumerate(order) if index not in (REFUSED, DEADLY))
+    harmless = next(place for place, index in enumerate(order) if index != REFUSED)
     assert next(loader.batches(0, harmless)).item() is True
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
@@ -132,7 +137,7 @@ def test_a_worker_ignores_ctrl_c_and_its_errors_and_death_get_one_line():
         next(loader.batches(0, order.index(REFUSED)))
     assert str(refused.value).startswith("a tensor on meta cannot pass between processes")
     with pytest.raises(RunError, match=r"^DataLoader worker \(pid.*0 show the cause"):
-        next(loader.batches(0, order.index(DEADLY)))
+        next(EpochLoader(Deadly(), 1, SEED, workers=1, device=CPU).batches(0))
 
 
 def test_other_errors_of_a_data_set_keep_their_traceback():
