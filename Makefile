@@ -55,8 +55,9 @@ site: .venv/.site ## strict build of both languages into site/
 # ---- Write ----
 
 .PHONY: stale
-stale: .venv/.site ## list the Chinese pages whose English page has changed
+stale: .venv/.site ## list Chinese pages that are out of date, and what to check against its sources again
 	@$(VENV_PYTHON) -m tools.checks.parity stale
+	@$(VENV_PYTHON) -m tools.checks.readings list --short
 
 .PHONY: synced
 synced: named-page .venv/.site ## after reviewing a Chinese page: mark it as up to date (PAGE=start/check-setup.md)
