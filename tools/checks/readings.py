@@ -37,7 +37,7 @@ ROOT = Path(__file__).resolve().parents[2]
 READINGS = "docs/data/readings.yaml"
 FAQ = "facts/faq.md"
 _ANSWER = re.compile(r"^### [^\n]*\{ #(?P<id>[\w-]+) \}\n.*?(?=^#{1,3} |\Z)", re.M | re.S)
-_TABLE = re.compile(r"^<!-- table: ([\w-]+) -->$", re.M)
+TABLE_MARKER = re.compile(r"^<!-- table: ([\w-]+) -->$", re.M)
 HEAD = """\
 # What was checked against its sources by somebody who did not write it, one record per page or entry.
 # Written by `python -m tools.checks.readings stamp`; that file tells what a key is and what the hash covers.
@@ -137,7 +137,11 @@ def page_dates(root: Path = ROOT) -> dict[str, datetime.date]:
             by_place.setdefault(place, []).append(key)
     found = {}
     for page in (key for key in known if "#" not in key):
-        keys = [key for place in (page, *_TABLE.findall(known[page].text)) for key in by_place.get(place, [])]
+        keys = [
+            key
+            for place in (page, *TABLE_MARKER.findall(known[page].text))
+            for key in by_place.get(place, [])
+        ]
         if all(key in fits for key in keys):
             found[page] = min(fits[key] for key in keys)
     return found
