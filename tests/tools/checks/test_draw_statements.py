@@ -24,7 +24,7 @@ def test_sentences():
 
 
 def test_questions_titles_and_sources_are_no_statements():
-    text = "# A title of words { #t }\n\nIs this a real statement? It is one, indeed.\nSource: the file x of 2.15."
+    text = "# A title { #t }\n\nIs this a real statement? It is one, indeed.\nSource: the file x of 2.15."
     assert list(prose(text)) == ["It is one, indeed."]
 
 
