@@ -26,18 +26,21 @@ TEXT = {
         "operator": "Operator",
         "family": "What it belongs to",
         "label": "Find an operator",
-        "hint": "Part of a name, such as pool3d or aten::linalg_eig",
-        "found": "{} of {} entries",
-        "nothing": "PyTorch {} has no operator with this name.",
+        "hint": "A name, a part of one, or the line of the error",
+        "found": "{found} of {total} entries contain “{name}”",
+        "nothing": "“{name}” is not in these tables, which list the operators of PyTorch VERSION by the name that an"
+        " error prints after aten::. A function can have another name there, and operators of other packages, such as"
+        " torchvision::nms, are not listed.",
         "show": "Show {} names",
     },
     "zh": {
         "operator": "算子",
         "family": "属于",
         "label": "查找算子",
-        "hint": "名字的一部分，例如 pool3d 或 aten::linalg_eig",
-        "found": "找到 {} 个条目，共 {} 个",
-        "nothing": "PyTorch {} 没有名字里带这几个字的算子。",
+        "hint": "名字、名字的一部分，或者整行报错",
+        "found": "{total} 个条目中有 {found} 个含“{name}”",
+        "nothing": "表里没有“{name}”。这些表列出 PyTorch VERSION 的算子，名字是报错里 aten:: 后面的那个。函数在表里可能叫别的名字，"
+        "torchvision::nms 等其他软件包的算子不在表里。",
         "show": "展开 {} 个名字",
     },
 }
@@ -160,7 +163,7 @@ def _filter(language: str) -> str:
     newest = list(tables()["releases"].values())[-1]["version"]
     return (
         f'<div class="operator-filter" data-operator-filter data-found="{text["found"]}"'
-        f' data-nothing="{text["nothing"].format(newest)}" hidden>\n'
+        f' data-nothing="{text["nothing"].replace("VERSION", newest)}" hidden>\n'
         f'<label for="operator-filter">{text["label"]}</label>\n'
         f'<input id="operator-filter" type="search" placeholder="{text["hint"]}" autocomplete="off"'
         ' autocapitalize="none" spellcheck="false">\n<p role="status"></p>\n</div>'
