@@ -70,9 +70,7 @@ def conclude(task: "IndicatorSelection", run: RunFolder) -> list[str]:
     """Draw curves.png, write summary.json, and return the result in words."""
     data, progress, optimum = task.data, task.state.progress, task.data.optimum
     result, best, name = progress["result"], -progress["best_score"], task.options.data_name
-    title = (
-        f"{name}, {len(data.indicators)} indicators: BCE {result['val_bce']:.4f} held out"
-    )
+    title = f"{name}, {len(data.indicators)} indicators: BCE {result['val_bce']:.4f} held out"
     draw_curves(run.metrics_file, run.path / "curves.png", title, curves(optimum, name))
     known = {"best_val_bce": best, "optimum": optimum and asdict(optimum)}
     right = f"direction right for {result['val_right']:.2%} of {len(data.validation):,} held-out samples"
