@@ -28,9 +28,9 @@ TEXT = {
         "label": "Find an operator",
         "hint": "A name, a part of one, or the line of the error",
         "found": "{found} of {total} entries contain “{name}”",
-        "nothing": "“{name}” is not in these tables, which list the operators of PyTorch VERSION by the name that an"
-        " error prints after aten::. A function can have another name there, and operators of other packages, such as"
-        " torchvision::nms, are not listed.",
+        "nothing": "“{name}” is not in these tables, which list the operators of PyTorch VERSION by the name"
+        " that an error prints after aten::. A function can have another name there, and operators of other"
+        " packages, such as torchvision::nms, are not listed.",
         "show": "Show {} names",
     },
     "zh": {
@@ -39,8 +39,8 @@ TEXT = {
         "label": "查找算子",
         "hint": "名字、名字的一部分，或者整行报错",
         "found": "{total} 个条目中有 {found} 个含“{name}”",
-        "nothing": "表里没有“{name}”。这些表列出 PyTorch VERSION 的算子，名字是报错里 aten:: 后面的那个。函数在表里可能叫别的名字，"
-        "torchvision::nms 等其他软件包的算子不在表里。",
+        "nothing": "表里没有“{name}”。这些表列出 PyTorch VERSION 的算子，名字是报错里 aten:: 后面的那个。"
+        "函数在表里可能叫别的名字，torchvision::nms 等其他软件包的算子不在表里。",
         "show": "展开 {} 个名字",
     },
 }
