@@ -1,4 +1,4 @@
-"""The operators of PyTorch by release, from docs/data/operators.json (tools.measuring.operator_tables).
+"""The operators of PyTorch by release, from docs/data/operators.json (tools.measuring.releases).
 
 Two tables and three lists, so that a name is found whatever its state is, and a box that filters them
 (docs/assets/javascripts/operator-filter.js). Without scripts the box is not shown.
@@ -17,10 +17,13 @@ from typing import Any
 from markdown_tables import Column, table_of, written
 from origins import DATA, load
 
+from tools.ranges import TABLES_FROM
+from tools.versions import number
+
 GUIDE = "../../guides/missing-operators/"  # seen from the built page
 
 LISTS = ("kernel", "composed", "elsewhere")
-SIGNS = {"x": "✓", "c": "○", "-": "–", ".": ""}
+SIGNS = {"x": "✓", "c": "○", "-": "–", "o": "–", ".": ""}
 TEXT = {
     "en": {
         "operator": "Operator",
@@ -65,8 +68,33 @@ class Row:
 
 @cache
 def tables() -> dict[str, Any]:
-    """Return the data."""
-    return json.loads((DATA / "operators.json").read_text(encoding="utf-8"))
+    """Return the data, from the first release that the page shows: the releases, and every operator in a group.
+
+    `changed` (got or lost its kernel) holds entries with a mark per release; `missing` entries (CUDA has a
+    kernel, MPS has none, and nothing composes it); the others names without overloads.
+    """
+    return grouped(json.loads((DATA / "operators.json").read_text(encoding="utf-8")))
+
+
+def grouped(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of operators.json as tables() describes it."""
+    skipped = sum(number(release) < number(TABLES_FROM) for release in data["releases"])
+    marks = {
+        name: series[skipped:] for series, names in data["marks"].items() for name in names.split()
+    }
+    changed = {name: found for name, found in marks.items() if "x" in found and set(found) != {"x"}}
+    rest = {name: found[-1] for name, found in marks.items() if name not in changed}
+    missing = sorted(name for name, mark in rest.items() if mark == "-")
+    signs = dict(zip("xco", LISTS, strict=True))
+    return {
+        "releases": dict(list(data["releases"].items())[skipped:]),
+        "changed": dict(sorted(changed.items())),
+        "missing": missing,
+        **{
+            group: sorted({name.partition(".")[0] for name, mark in rest.items() if mark == sign})
+            for sign, group in signs.items()
+        },
+    }
 
 
 @cache

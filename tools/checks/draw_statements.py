@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tools import ranges
 from tools.checks.page_reader import read_markdown
 from tools.checks.readings import kind, parts
 
@@ -62,14 +63,17 @@ def _message(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for field in ("cause", "cure"):
         for sentence in sentences(entry[field]["en"]):
             yield f"error messages: {field}", sentence
-    if entry["releases"]:
+    for text, marks in zip(ranges.texts(entry), ranges.marks(entry), strict=True):
+        if marks:
+            yield "error messages: range", f"“{text}”: {ranges.words(marks, 'en')}"
+    if "releases" in entry:
         yield "error messages: range", f"“{entry['text']}”: {entry['releases']['en']}"
 
 
 def _variable(entry: dict[str, Any]) -> Iterator[str]:
     yield from sentences(entry["effect"]["en"])
-    for field in ("default", "read", "since"):
-        if value := entry[field]:
+    for field, value in (entry | {"since": ranges.since(entry, "en")}).items():
+        if field in ("default", "read", "since") and value:
             yield f"{entry['name']}: {field}: {value['en'] if isinstance(value, dict) else value}"
 
 
