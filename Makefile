@@ -14,7 +14,7 @@ VENV_PYTHON = .venv/bin/python
 .PHONY: help
 help: ## list these commands
 	@echo "make COMMAND [NAME=value ...]"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
 
 # ---- Read and train ----
 
@@ -70,6 +70,11 @@ record: .venv/.dev .venv-sim/.sim ## run the commands whose output the pages sho
 .PHONY: notebooks
 notebooks: .venv/.dev ## write the notebooks again from the files that they are made of
 	@$(VENV_PYTHON) -m tools.build_notebooks
+
+.PHONY: follow-release
+follow-release: .venv/.dev ## read every release of PyTorch again (1.5 GB): versions, operators, ranges; what changed
+	@$(VENV_PYTHON) -m tools.measuring.wheels
+	@$(VENV_PYTHON) -m tools.measuring.releases $(ARGS)
 
 .PHONY: lock
 lock: .venv/.site ## choose the newest versions again: requirements/*.txt from pyproject.toml

@@ -1,7 +1,7 @@
 """In which releases of PyTorch a text or a variable is, from docs/data/ranges.json.
 
-tools/measuring/releases.py reads the macOS wheels and writes that file. A mark per release, the oldest first: "x"
-says that the wheel has it, "." that it does not.
+tools/measuring/releases.py reads the macOS wheels and writes that file. It has a mark per release, the oldest
+first: "x" says that the wheel has it, "." that it does not.
 """
 
 from __future__ import annotations

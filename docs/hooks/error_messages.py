@@ -8,8 +8,8 @@ Each file is a topic of the page, in the order of ORDER: its title, and its mess
     cause     en and zh; one or two sentences
     cure      en and zh; one line of Markdown, with links relative to reference/
     code      a tested section that cures it, such as snippets/NAME.py:SECTION, if there is one
-    search    literals of PyTorch that stand in its wheels for the texts that they fit, where a text has numbers or names
-              filled in; {…} for what an f-string fills in, a line break for the end
+    search    literals that stand in PyTorch's wheels for the texts that they fit, where a text has numbers or
+              names filled in; {…} for what an f-string fills in, a line break for the end
     releases  a note, en and zh, where the range that was read in the wheels is not all: see tools/ranges.py
     sources   of text, cause and cure: [issue, 5, owner/name], [pull, 5, owner/name] or [text, address]
     read      the day on which the sources were read

@@ -68,7 +68,7 @@ class Row:
 
 @cache
 def tables() -> dict[str, Any]:
-    """Return the data, from the first release that the page shows: the releases, and every operator in a group.
+    """Return the releases that the page shows, and every operator in a group.
 
     `changed` (got or lost its kernel) holds entries with a mark per release; `missing` entries (CUDA has a
     kernel, MPS has none, and nothing composes it); the others names without overloads.
@@ -79,9 +79,7 @@ def tables() -> dict[str, Any]:
 def grouped(data: dict[str, Any]) -> dict[str, Any]:
     """Return the content of operators.json as tables() describes it."""
     skipped = sum(number(release) < number(TABLES_FROM) for release in data["releases"])
-    marks = {
-        name: series[skipped:] for series, names in data["marks"].items() for name in names.split()
-    }
+    marks = {name: series[skipped:] for series, names in data["marks"].items() for name in names.split()}
     changed = {name: found for name, found in marks.items() if "x" in found and set(found) != {"x"}}
     rest = {name: found[-1] for name, found in marks.items() if name not in changed}
     missing = sorted(name for name, mark in rest.items() if mark == "-")

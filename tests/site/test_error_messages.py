@@ -61,7 +61,9 @@ def test_ranges_are_those_of_the_releases_that_pip_knows():
     newest = {release.minor: release.torch for release in reversed(versions.releases())}
     assert ranges.read()["wheels"] == newest
     width = len(newest)
-    assert all(len(marks) == width for kind in ("texts", "variables") for marks in ranges.read()[kind].values())
+    assert all(
+        len(marks) == width for kind in ("texts", "variables") for marks in ranges.read()[kind].values()
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,7 +71,7 @@ def test_ranges_are_those_of_the_releases_that_pip_knows():
     [  # compared with the strings of the wheels by hand; the first four had been typed wrongly
         ("unsupported-border-padding-mode", 0, "PyTorch 2.1 to 2.10"),
         ("bfloat16-not-supported", 2, "PyTorch 2.3 to 2.8"),
-        ("adaptive-pool-divisible", 1, "PyTorch 2.0 to 2.15"),
+        ("adaptive-pool-divisible", 1, "PyTorch 2.0 to 2.3"),
         ("redirects-not-supported", 1, "PyTorch 2.12 to 2.15"),
         ("conv-transpose-3d", 1, "PyTorch 2.0 to 2.7"),
         ("int-max", 1, "PyTorch 2.9 to 2.12"),
@@ -168,6 +170,16 @@ def test_links_lead_to_headings_that_exist(language):
             continue
         assert (folder / path).is_file(), path
         assert not anchor or f"{{ #{anchor} }}" in (folder / path).read_text(encoding="utf-8"), (path, anchor)
+
+
+@pytest.mark.parametrize("page", [PAGE, "reference/environment-variables.md"])
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "{} macOS wheels, from {} to {}"), ("zh", "{} 个 macOS wheel（{} 到 {}）")]
+)
+def test_pages_name_the_wheels_that_were_read(page, language, words):
+    wheels = list(ranges.read()["wheels"].values())
+    text = (ROOT / "docs" / language / page).read_text(encoding="utf-8")
+    assert words.format(len(wheels), wheels[0], wheels[-1]) in text.replace("*", "")
 
 
 def test_code_is_a_tested_section():

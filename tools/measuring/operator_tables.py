@@ -1,8 +1,8 @@
-"""The operators of PyTorch by release, from macOS wheels; tools.measuring.releases writes docs/data/operators.json.
+"""The operators of PyTorch by release, from macOS wheels, for the tables of pages and of the simulated device.
 
-What counts is the list in each wheel, native_functions.yaml: a kernel of an entry's own, or of the entry whose
-kernels it uses. Some releases compose a few more in Python; they are found in all its files, wherever they are
-registered for MPS.
+tools.measuring.releases calls it. What counts is the list in each wheel, native_functions.yaml: a kernel of
+an entry's own, or of the entry whose kernels it uses. Some releases compose a few more in Python; they are
+found in all its files, wherever they are registered for MPS.
 
 A mark stands for one entry in one release: "x" it has an MPS kernel, "c" it is composed of other operators,
 "-" neither, but CUDA has a kernel, "o" neither has one, "." the release does not have it.
@@ -107,8 +107,12 @@ def write(releases: Sequence[Release], path: Path = OUTPUT) -> None:
     for name, marks in make_marks(releases).items():
         together.setdefault(marks, []).append(name)
     lines = [f"{json.dumps(release.minor)}: {json.dumps(counts(release))}" for release in releases]
-    series = [f"{json.dumps(marks)}: {json.dumps(' '.join(names))}" for marks, names in sorted(together.items())]
-    parts = (f'"{key}": {{\n' + ",\n".join(rows) + "\n}" for key, rows in (("releases", lines), ("marks", series)))
+    series = [
+        f"{json.dumps(marks)}: {json.dumps(' '.join(names))}" for marks, names in sorted(together.items())
+    ]
+    parts = (
+        f'"{key}": {{\n' + ",\n".join(rows) + "\n}" for key, rows in (("releases", lines), ("marks", series))
+    )
     path.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
 
 

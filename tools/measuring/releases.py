@@ -1,11 +1,11 @@
-"""Read in which releases of PyTorch a message, an environment variable or an operator is, in their macOS wheels.
+"""Read in the macOS wheels of PyTorch which messages, environment variables and operators a release has.
 
     python -m tools.measuring.releases
 
-Of every minor release that docs/data/wheels.json names (tools.measuring.wheels asks pip for it), the newest wheel for
-Apple silicon is downloaded, one after the other, unless the folder has it: about 1.5 GB in all. It writes ranges.json
-and operators.json in docs/data and the tables of the simulated device, and prints what the newest release changed and
-what is left to do by hand.
+Of every minor release in docs/data/wheels.json (tools.measuring.wheels asks pip for them), the newest wheel
+for Apple silicon is downloaded, one after the other, unless the folder has it: about 1.5 GB in all. It writes
+ranges.json and operators.json in docs/data and the tables of the simulated device, and prints what the newest
+release changed and what is left to do by hand.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MPS_MESSAGE = re.compile(r"(?=.*\bMPS\b)(?:\S+ ){3}.*")
 BY_HAND = """Left to do by hand:
 - docs/data/versions.yaml: describe a release that is new; then the tables and the picker show it.
 - Causes and cures of messages that are new or gone; messages above that deserve an entry.
-- Sentences that name the newest release or a number of operators: `make test` finds those that are held by a test.
+- Sentences that name the newest release or a number of operators: `make test` finds those that a test holds.
 - The simulated device: what this release registers outside the list (kernels.py) and refuses (rules.h)."""
 
 
@@ -55,14 +55,18 @@ def wanted_literals() -> list[str]:
     messages = [message for topic in topics for message in topic["messages"]]
     dated = [message for message in messages if message["id"] not in ranges.not_in_wheels()]
     every = (
-        ranges.literals(text, message.get("search", ())) for message in dated for text in ranges.texts(message)
+        ranges.literals(text, message.get("search", ()))
+        for message in dated
+        for text in ranges.texts(message)
     )
     return sorted({literal for found in every for literal in found})
 
 
 def wanted_variables() -> list[str]:
     """Return the names of all environment variables."""
-    return [entry["name"] for entry in yaml.safe_load((DATA / "environment_variables.yaml").read_text("utf-8"))]
+    return [
+        entry["name"] for entry in yaml.safe_load((DATA / "environment_variables.yaml").read_text("utf-8"))
+    ]
 
 
 def fetch(version: str, python: str, folder: Path) -> Path:
@@ -93,7 +97,7 @@ def document(readings: list[Reading], literals: list[str], variables: list[str])
     }
     named = {name: "".join(".x"[name in reading.variables] for reading in readings) for name in variables}
     return {
-        "about": 'A mark per wheel: "x" it has the text, "." not. A literal stands for messages, see tools/ranges.py.',
+        "about": 'A mark per wheel: "x" it has the text. Literals stand for messages, see tools/ranges.py.',
         "command": "python -m tools.measuring.releases",
         "read": datetime.now(UTC).date().isoformat(),
         "wheels": {reading.operators.minor: reading.operators.version for reading in readings},
@@ -116,6 +120,18 @@ def changes(found: dict[str, Any], readings: list[Reading]) -> Iterator[str]:
     had, has = (reading.operators.with_kernel("MPS") for reading in (before, newest))
     yield f"gained an MPS kernel: {' '.join(sorted(has - had)) or 'none'}"
     yield f"lost it: {' '.join(sorted(had - has)) or 'none'}"
+
+
+def corrected(before: dict[str, Any], found: dict[str, Any]) -> Iterator[str]:
+    """Yield what the file said otherwise of a wheel that it names, a line each."""
+    for kind in ("texts", "variables"):
+        for name in before[kind].keys() & found[kind].keys():
+            old, new = (
+                dict(zip(each["wheels"].values(), each[kind][name], strict=True)) for each in (before, found)
+            )
+            wrong = [wheel for wheel in old.keys() & new.keys() if old[wheel] != new[wheel]]
+            if wrong:
+                yield f"wrong in ranges.json until now: {name} ({', '.join(sorted(wrong))})"
 
 
 def write(readings: list[Reading], found: dict[str, Any]) -> None:
@@ -143,8 +159,9 @@ def main() -> int:
         print(f"reading {wheel.name}", file=sys.stderr)
         readings.append(read(wheel, literals, variables))
     found = document(readings, literals, variables)
+    lines = [*changes(found, readings), *corrected(ranges.read(), found)]
     write(readings, found)
-    print(*changes(found, readings), BY_HAND, sep="\n")
+    print(*lines, BY_HAND, sep="\n")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The texts in a wheel: the strings of its Mach-O libraries, and its Python files with their literals joined."""
+"""The texts in a wheel: the strings of its Mach-O libraries, and its Python files with literals joined."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import zipfile
 from pathlib import Path
 
 LIBRARY = re.compile(r".*\.(dylib|so)")
-# Of the Python files those that a program runs: the tests that come with PyTorch quote messages of old releases.
+# Of the Python files those that a program runs: the tests in PyTorch quote messages of other releases.
 PYTHON = re.compile(r"(?!torch/testing/|caffe2/).*\.py")
 STRING = re.compile(rb"[\t\n -~]{6,}+(?=\0)")
-LONGEST_NAME = 80  # what has no blank and is longer is a mangled name of C++, as most strings of a library are
+LONGEST_NAME = (
+    80  # what has no blank and is longer is a mangled name of C++, as most strings of a library are
+)
 COMMENT = re.compile(r"^[ \t]*#.*\n", re.MULTILINE)
 # Between two literals that Python joins: "The operator "  # comment
 #                                         f"'{name}' is not …"

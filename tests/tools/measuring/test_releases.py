@@ -27,7 +27,7 @@ def make_wheel(folder, version, python, library, operators):
 
 @pytest.fixture
 def readings(tmp_path):
-    """What two small releases have."""
+    """Return what two small releases have."""
     new = "raise ValueError(f'{name} is not '\n                 'known here')\n"
     wheels = [
         make_wheel(tmp_path, "2.9.1", "# is not known here\n", b"Old MPS text of the backend", OLD),
@@ -55,6 +55,15 @@ def test_what_the_newest_release_changed_is_printed(readings):
         "gained an MPS kernel: eig",
         "lost it: none",
     ]
+
+
+def test_a_planted_wrong_range_is_noticed(readings):
+    found = releases.document(*readings)
+    planted = found | {"texts": found["texts"] | {"Old MPS text": "xx"}}
+    assert list(releases.corrected(planted, found)) == [
+        "wrong in ranges.json until now: Old MPS text (2.10.0)"
+    ]
+    assert not list(releases.corrected(found, found))
 
 
 def test_literals_of_python_are_joined_and_comments_left_out():
@@ -89,7 +98,7 @@ def test_a_wheel_is_downloaded_once(tmp_path, monkeypatch):
 def test_a_failed_download_is_an_error(tmp_path, monkeypatch):
     failed = type("Failed", (), {"returncode": 1, "stderr": "no such version"})
     monkeypatch.setattr(releases.wheels, "pip", lambda *arguments, **options: failed)
-    with pytest.raises(RuntimeError, match="torch==9.9.9: no such version"):
+    with pytest.raises(RuntimeError, match=r"torch==9\.9\.9: no such version"):
         releases.fetch("9.9.9", "3.12", tmp_path)
 
 
