@@ -1,4 +1,4 @@
-"""The operators of PyTorch by release, from macOS wheels, for the tables of pages and of the simulated device.
+"""The operators of PyTorch by release, from macOS wheels: for the pages and for the simulated device.
 
 tools.measuring.releases calls it. What counts is the list in each wheel, native_functions.yaml: a kernel of
 an entry's own, or of the entry whose kernels it uses. Some releases compose a few more in Python; they are
