@@ -43,6 +43,7 @@ WORDS = {
         "stop": "{}. ",
         "note": "; ",
         "variant": " ({})",
+        "heading": "The wording of the heading: {}",
     },
     "zh": {
         "variants": "其他写法，或一起出现的内容：",
@@ -51,6 +52,7 @@ WORDS = {
         "stop": "{}。",
         "note": "；",
         "variant": "（{}）",
+        "heading": "标题里的写法：{}",
     },
 }
 
@@ -96,6 +98,8 @@ def entry(message: Mapping[str, Any], language: str) -> str:
     blocks += [message["cause"][language], words["cure"].format(message["cure"][language])]
     if code := message.get("code"):
         blocks.append(f'<div class="{MADE_FROM_DATA}" markdown>\n\n```python\n--8<-- "{code}"\n```\n\n</div>')
+    if first and any(own(found, first, language) for found in others):
+        first = words["heading"].format(first)
     releases = words["note"].join(filter(None, [first, message.get("releases", {}).get(language)]))
     last = words["stop"].format(releases) if releases else ""
     last += words["sources"].format(JOINTS[language][1].join(map(source_link, message["sources"])))

@@ -153,7 +153,8 @@ def test_an_entry_in_full(monkeypatch):
         '<div class="from-data" markdown>',
         '```python\n--8<-- "snippets/a.py:part"\n```',
         "</div>",
-        "PyTorch 2.15; seen on Linux. Sources: [a/b#5](https://github.com/a/b/issues/5), "
+        "The wording of the heading: PyTorch 2.15; seen on Linux. Sources: "
+        "[a/b#5](https://github.com/a/b/issues/5), "
         "[b: d.py](https://github.com/a/b/blob/main/c/d.py), [docs.c.org](https://docs.c.org/d/)\n"
         '{ .error-sources data-search-exclude="true" }',
     ]
