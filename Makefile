@@ -15,7 +15,7 @@ export NO_MKDOCS_2_WARNING = 1
 .PHONY: help
 help: ## list these commands
 	@echo "make COMMAND [NAME=value ...]"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
 
 # ---- Read and train ----
 
@@ -56,8 +56,9 @@ site: .venv/.site ## strict build of both languages into site/
 # ---- Write ----
 
 .PHONY: stale
-stale: .venv/.site ## list the Chinese pages whose English page has changed
+stale: .venv/.site ## list Chinese pages that are out of date, and what to check against its sources again
 	@$(VENV_PYTHON) -m tools.checks.parity stale
+	@$(VENV_PYTHON) -m tools.checks.readings list --short
 
 .PHONY: synced
 synced: named-page .venv/.site ## after reviewing a Chinese page: mark it as up to date (PAGE=start/check-setup.md)
@@ -70,6 +71,11 @@ record: .venv/.dev .venv-sim/.sim ## run the commands whose output the pages sho
 .PHONY: notebooks
 notebooks: .venv/.dev ## write the notebooks again from the files that they are made of
 	@$(VENV_PYTHON) -m tools.build_notebooks
+
+.PHONY: follow-release
+follow-release: .venv/.dev ## read every release of PyTorch again (1.5 GB): versions, operators, ranges; what changed
+	@$(VENV_PYTHON) -m tools.measuring.wheels
+	@$(VENV_PYTHON) -m tools.measuring.releases $(ARGS)
 
 .PHONY: lock
 lock: .venv/.site ## choose the newest versions again: requirements/*.txt from pyproject.toml

@@ -2,12 +2,14 @@
 
 What was executed stands in docs/data/executed.json, written by test runs. A section whose code has another
 hash than the one there gets no badge, and a page with such a section no "verified with" line. Shell files say
-in their first lines whether the tests run them; recorded outputs carry machine, versions and date.
+in their first lines whether the tests run them; recorded outputs carry machine, versions and date. The last
+line also says when the page was checked against its sources (tools/checks/readings.py).
 """
 
 import json
 import os
 import posixpath
+from datetime import date
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -22,6 +24,7 @@ from mkdocs.utils import get_relative_url
 
 from tools.checks.markdown_fences import Fence, find_fences
 from tools.checks.page_code import RECORDED
+from tools.checks.readings import page_dates
 from tools.checks.sections import Section, all_sections
 from tools.checks.shell_snippets import run_mark
 from tools.read_yaml import read_yaml
@@ -49,7 +52,10 @@ WORDS = {
         "recorded": "output of {0}, recorded on {1}: {2}",
         "cores": "{0} CPU cores",
         ", ": ", ",
-        "verified": "Verified with {0}. {1}",
+        "verified": "Verified with {0}",
+        "read": "checked against sources on {0}",
+        "joint": "; ",
+        "foot": "{0}. {1}",
         "how": "How this is tested",
     },
     "zh": {
@@ -72,7 +78,10 @@ WORDS = {
         "recorded": "{0} 的输出，录于 {1}：{2}",
         "cores": "{0} 个 CPU 核心",
         ", ": "、",
-        "verified": "已用 {0} 验证。{1}",
+        "verified": "已用 {0} 验证",
+        "read": "{0} 对照来源核对过",
+        "joint": "，",
+        "foot": "{0}。{1}",
         "how": "如何测试",
     },
 }
@@ -91,6 +100,7 @@ class Facts:
         index = root / RECORDED / "index.yaml"
         entries = read_yaml(index) if index.is_file() else []
         self.recorded: dict[str, dict] = {entry["name"]: entry for entry in entries}
+        self.page_dates = page_dates(root)
 
     def execution(self, include: str) -> dict | None:
         """Return the record of a Python section, None when its code has changed since it ran."""
@@ -107,16 +117,19 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return markdown
     known = facts(Path(config.config_file_path).parent)
     language = os.environ.get("DOCS_LOCALE", "en")
-    folder = posixpath.dirname(page.file.src_uri.removeprefix(f"{language}/"))
-    link = posixpath.relpath(EXPLANATION, folder or ".")
-    return add_badges(markdown, known, language, config.extra.get("source_url") or "", link)
+    name = page.file.src_uri.removeprefix(f"{language}/")
+    link = posixpath.relpath(EXPLANATION, posixpath.dirname(name) or ".")
+    source_url = config.extra.get("source_url") or ""
+    return add_badges(markdown, known, language, source_url, link, known.page_dates.get(name))
 
 
-def add_badges(markdown: str, known: Facts, language: str, source_url: str, explanation: str) -> str:
+def add_badges(
+    markdown: str, known: Facts, language: str, source_url: str, explanation: str, read: date | None = None
+) -> str:
     """Return a page's Markdown with the lines put in.
 
     `source_url` is the address in front of file paths, empty when there is none; `explanation` is the
-    relative address of the page that says how code is tested.
+    relative address of the page that says how code is tested; `read` is when the page was last checked.
     """
     fences, _ = find_fences(markdown)
     lines = markdown.split("\n")
@@ -127,9 +140,9 @@ def add_badges(markdown: str, known: Facts, language: str, source_url: str, expl
     python = {
         fence.include for fence in fences if fence.include in known.sections and ".py:" in fence.include
     }
-    if python and all(known.execution(include) for include in python):
-        link = f"[{WORDS[language]['how']}]({explanation})"
-        lines += ["", verified(known.versions, WORDS[language], link)]
+    ran = python and all(known.execution(include) for include in python)
+    link = f"[{WORDS[language]['how']}]({explanation})"
+    lines += ["", foot(known.versions if ran else {}, read, WORDS[language], link)]
     return "\n".join(lines) + "\n"
 
 
@@ -142,10 +155,14 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     language = os.environ.get("DOCS_LOCALE", "en")
     how = next(file for file in files if file.src_uri.endswith(f"{language}/{EXPLANATION}"))
     link = f'<a href="{get_relative_url(how.url, page.url)}">{WORDS[language]["how"]}</a>'
-    return add_badges_to_notebook(html, known, WORDS[language], config.extra.get("source_url") or "", link)
+    read = known.page_dates.get(page.file.src_uri.removeprefix(f"{language}/"))
+    source_url = config.extra.get("source_url") or ""
+    return add_badges_to_notebook(html, known, WORDS[language], source_url, link, read)
 
 
-def add_badges_to_notebook(html: str, known: Facts, words: dict, source_url: str, explanation: str) -> str:
+def add_badges_to_notebook(
+    html: str, known: Facts, words: dict, source_url: str, explanation: str, read: date | None = None
+) -> str:
     """Return a notebook page's HTML with the lines put in; `explanation` is a link."""
     soup = BeautifulSoup(html, "html.parser")
     by_text = {section.text: section for section in known.sections.values()}
@@ -158,8 +175,8 @@ def add_badges_to_notebook(html: str, known: Facts, words: dict, source_url: str
             badges = python_badges(known.execution(section.key), words)
             line = _line(file_link(section.path, source_url), badges)
             block.insert_after(BeautifulSoup(f"<p>{line}</p>", "html.parser"))
-    if blocks and all(section and known.execution(section.key) for section in found):
-        line = verified(known.versions, words, explanation)
+    ran = blocks and all(section and known.execution(section.key) for section in found)
+    if line := foot(known.versions if ran else {}, read, words, explanation):
         (soup.select_one(".notebook") or soup).append(BeautifulSoup(f"<p>{line}</p>", "html.parser"))
     return str(soup)
 
@@ -223,10 +240,17 @@ def name_versions(versions: dict[str, str], words: dict) -> str:
     return words[", "].join(f"{names.get(name, name)} {version}" for name, version in versions.items())
 
 
-def verified(versions: dict[str, str], words: dict, explanation: str) -> str:
-    """Return the line at the end of a page whose code all ran; `explanation` is a link."""
-    text = words["verified"].format(name_versions(versions, words), explanation)
-    return f'<span class="code-verified" data-search-exclude>{text}</span>'
+def foot(versions: dict[str, str], read: date | None, words: dict, explanation: str) -> str:
+    """Return the line at the end of a page; `explanation` is a link.
+
+    It has the versions, empty if not all code of the page ran, and the day on which the page was checked
+    against its sources, None if it was not. Without both there is no line.
+    """
+    parts = [words["verified"].format(name_versions(versions, words))] if versions else []
+    parts += [words["read"].format(read)] if read else []
+    text = words["joint"].join(parts)
+    text = words["foot"].format(text[:1].upper() + text[1:], explanation)
+    return f'<span class="code-verified" data-search-exclude>{text}</span>' if parts else ""
 
 
 def _line(text: str, badges: list[tuple[str, str]]) -> str:

@@ -8,7 +8,9 @@ Each file is a topic of the page, in the order of ORDER: its title, and its mess
     cause     en and zh; one or two sentences
     cure      en and zh; one line of Markdown, with links relative to reference/
     code      a tested section that cures it, such as snippets/NAME.py:SECTION, if there is one
-    releases  that print the text, en and zh; null where nobody looked
+    search    literals that stand in PyTorch's wheels for the texts that they fit, where a text has numbers or
+              names filled in; {…} for what an f-string fills in, a line break for the end
+    releases  a note, en and zh, where the range that was read in the wheels is not all: see tools/ranges.py
     sources   of text, cause and cure: [issue, 5, owner/name], [pull, 5, owner/name] or [text, address]
     read      the day on which the sources were read
 """
@@ -23,6 +25,7 @@ from mkdocs.structure.pages import Page
 from origins import DATA, load
 from wrong_results import JOINTS, link
 
+from tools import ranges
 from tools.checks.page_code import MADE_FROM_DATA
 
 PAGE = "reference/error-messages.md"
@@ -38,12 +41,18 @@ WORDS = {
         "cure": "**Cure.** {}",
         "sources": "Sources: {}",
         "stop": "{}. ",
+        "note": "; ",
+        "variant": " ({})",
+        "heading": "The wording of the heading: {}",
     },
     "zh": {
         "variants": "其他写法，或一起出现的内容：",
         "cure": "**解决办法：**{}",
         "sources": "来源：{}",
         "stop": "{}。",
+        "note": "；",
+        "variant": "（{}）",
+        "heading": "标题里的写法：{}",
     },
 }
 
@@ -70,17 +79,29 @@ def source_link(source: Sequence[Any]) -> str:
     return f"[{f'{parts[2]}: {parts[-1]}' if '/blob/' in source[1] else parts[0]}]({source[1]})"
 
 
+def own(found: str, first: str, language: str) -> str:
+    """Return the releases of another wording, if they are known and not those of the first."""
+    if found in ("", first):
+        return ""
+    return f"<small data-search-exclude>{WORDS[language]['variant'].format(found)}</small>"
+
+
 def entry(message: Mapping[str, Any], language: str) -> str:
     """Return one message: heading, cause, cure, code, and in small type the releases and sources."""
     words = WORDS[language]
+    first, *others = [ranges.words(marks, language) for marks in ranges.marks(message)]
     blocks = [f"### {code_span(message['text'])} {{ #{message['id']} }}"]
-    if variants := message.get("variants"):
-        blocks.append("\n".join([words["variants"], "", *(f"- {code_span(text)}" for text in variants)]))
+    if others:
+        pairs = zip(message["variants"], others, strict=True)
+        lines = [f"- {code_span(text)}{own(found, first, language)}" for text, found in pairs]
+        blocks.append("\n".join([words["variants"], "", *lines]))
     blocks += [message["cause"][language], words["cure"].format(message["cure"][language])]
     if code := message.get("code"):
         blocks.append(f'<div class="{MADE_FROM_DATA}" markdown>\n\n```python\n--8<-- "{code}"\n```\n\n</div>')
-    releases = message["releases"]
-    last = words["stop"].format(releases[language]) if releases else ""
+    if first and any(own(found, first, language) for found in others):
+        first = words["heading"].format(first)
+    releases = words["note"].join(filter(None, [first, message.get("releases", {}).get(language)]))
+    last = words["stop"].format(releases) if releases else ""
     last += words["sources"].format(JOINTS[language][1].join(map(source_link, message["sources"])))
     return "\n\n".join([*blocks, f'{last}\n{{ .error-sources data-search-exclude="true" }}'])
 

@@ -43,7 +43,7 @@ SAMPLERS = (
 )
 RECIPES = {
     "all": {"en": "all three (default)", "zh": "三项都用（默认）"},
-    "no_focus": {"en": "steps drawn evenly", "zh": "均匀抽取步数"},
+    "no_focus": {"en": "steps drawn evenly", "zh": "均匀抽取时间步"},
     "no_place_weight": {"en": "equal weights", "zh": "权重相同"},
     "no_muon": {"en": "AdamW", "zh": "AdamW"},
     "no_muon_slower": {"en": "AdamW, lower learning rate", "zh": "AdamW，学习率较低"},

@@ -1,4 +1,4 @@
-"""The operators of PyTorch by release, from docs/data/operators.json (tools.measuring.operator_tables).
+"""The operators of PyTorch by release, from docs/data/operators.json (tools.measuring.releases).
 
 Two tables and three lists, so that a name is found whatever its state is, and a box that filters them
 (docs/assets/javascripts/operator-filter.js). Without scripts the box is not shown.
@@ -17,27 +17,33 @@ from typing import Any
 from markdown_tables import Column, table_of, written
 from origins import DATA, load
 
+from tools.ranges import TABLES_FROM
+from tools.versions import number
+
 GUIDE = "../../guides/missing-operators/"  # seen from the built page
 
 LISTS = ("kernel", "composed", "elsewhere")
-SIGNS = {"x": "✓", "c": "○", "-": "–", ".": ""}
+SIGNS = {"x": "✓", "c": "○", "-": "–", "o": "–", ".": ""}
 TEXT = {
     "en": {
         "operator": "Operator",
         "family": "What it belongs to",
         "label": "Find an operator",
-        "hint": "Part of a name, such as pool3d or aten::linalg_eig",
-        "found": "{} of {} entries",
-        "nothing": "PyTorch {} has no operator with this name.",
+        "hint": "A name, a part of one, or the line of the error",
+        "found": "{found} of {total} entries contain “{name}”",
+        "nothing": "“{name}” is not in these tables, which list the operators of PyTorch VERSION by the name"
+        " that an error prints after aten::. A function can have another name there, and operators of other"
+        " packages, such as torchvision::nms, are not listed.",
         "show": "Show {} names",
     },
     "zh": {
         "operator": "算子",
         "family": "属于",
         "label": "查找算子",
-        "hint": "名字的一部分，例如 pool3d 或 aten::linalg_eig",
-        "found": "找到 {} 个条目，共 {} 个",
-        "nothing": "PyTorch {} 没有名字里带这几个字的算子。",
+        "hint": "名字、名字的一部分，或者整行报错",
+        "found": "{total} 个条目中有 {found} 个含“{name}”",
+        "nothing": "表里没有“{name}”。这些表列出 PyTorch VERSION 的算子，名字是报错里 aten:: 后面的那个。"
+        "函数在表里可能叫别的名字，torchvision::nms 等其他软件包的算子不在表里。",
         "show": "展开 {} 个名字",
     },
 }
@@ -62,8 +68,31 @@ class Row:
 
 @cache
 def tables() -> dict[str, Any]:
-    """Return the data."""
-    return json.loads((DATA / "operators.json").read_text(encoding="utf-8"))
+    """Return the releases that the page shows, and every operator in a group.
+
+    `changed` (got or lost its kernel) holds entries with a mark per release; `missing` entries (CUDA has a
+    kernel, MPS has none, and nothing composes it); the others names without overloads.
+    """
+    return grouped(json.loads((DATA / "operators.json").read_text(encoding="utf-8")))
+
+
+def grouped(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of operators.json as tables() describes it."""
+    skipped = sum(number(release) < number(TABLES_FROM) for release in data["releases"])
+    marks = {name: series[skipped:] for series, names in data["marks"].items() for name in names.split()}
+    changed = {name: found for name, found in marks.items() if "x" in found and set(found) != {"x"}}
+    rest = {name: found[-1] for name, found in marks.items() if name not in changed}
+    missing = sorted(name for name, mark in rest.items() if mark == "-")
+    signs = dict(zip("xco", LISTS, strict=True))
+    return {
+        "releases": dict(list(data["releases"].items())[skipped:]),
+        "changed": dict(sorted(changed.items())),
+        "missing": missing,
+        **{
+            group: sorted({name.partition(".")[0] for name, mark in rest.items() if mark == sign})
+            for sign, group in signs.items()
+        },
+    }
 
 
 @cache
@@ -160,7 +189,7 @@ def _filter(language: str) -> str:
     newest = list(tables()["releases"].values())[-1]["version"]
     return (
         f'<div class="operator-filter" data-operator-filter data-found="{text["found"]}"'
-        f' data-nothing="{text["nothing"].format(newest)}" hidden>\n'
+        f' data-nothing="{text["nothing"].replace("VERSION", newest)}" hidden>\n'
         f'<label for="operator-filter">{text["label"]}</label>\n'
         f'<input id="operator-filter" type="search" placeholder="{text["hint"]}" autocomplete="off"'
         ' autocapitalize="none" spellcheck="false">\n<p role="status"></p>\n</div>'

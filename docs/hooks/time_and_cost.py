@@ -31,7 +31,7 @@ ON_A_MAC = {"en": "{time}<br>{energy}<br>{electricity} €", "zh": "{time}<br>{e
 SHARES = (
     Column("Batch × length", "批大小 × 长度", "batch"),
     Column("Work per step", "每步计算量", "work", written(".2f", 1e-12), "{} TFLOP"),
-    *(Column(chip, chip, chip) for chip in FACTS["bert"]["chips"]),
+    *(Column(mac["name"]["en"], mac["name"]["zh"], mac["column"]) for mac in FACTS["bert"]["chips"]),
 )
 REACHED = {"en": "{rate:.2f} TFLOPS<br>{share:.0%}", "zh": "{rate:.2f} TFLOPS<br>{share:.0%}"}
 POWER = (
@@ -118,10 +118,10 @@ def shares(language: str) -> str:
         work = dense_work(bert["parameters"], batch * length)
         work += attention_work(bert["layers"], bert["width"], length, batch)
         found: dict[str, Any] = {"batch": row[0], "work": work}
-        for chip, column in bert["chips"].items():
-            if seconds := row[names.index(column)]:
+        for mac in bert["chips"]:
+            if seconds := row[names.index(mac["column"])]:
                 rate = work * bert["steps"] / seconds / 1e12
-                found[chip] = REACHED[language].format(rate=rate, share=rate / peaks[chip])
+                found[mac["column"]] = REACHED[language].format(rate=rate, share=rate / peaks[mac["chip"]])
         rows.append(found)
     return unbroken(table_of(SHARES, rows, language))
 

@@ -5,7 +5,7 @@ from typing import Any
 
 LOSSES = {
     "frequency": "constant frequencies",
-    "blind": "best without context",
+    "blind": "the calls alone",  # on average; "calls": on these samples, where no average is known
     "calls": "the calls alone",
     "network": "this network",
     "best": "best possible",

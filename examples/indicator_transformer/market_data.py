@@ -140,7 +140,7 @@ def optimum_on(samples: Samples, chance_of_rise: numpy.ndarray) -> Optimum:
     """Return what can be reached on samples of generated bars with these chances of a rise (bars,).
 
     Only at the last bar of a block do prices say nothing about the bars to come. Where a sample lies
-    elsewhere, the blind forecaster is not the best one without context, and its loss is left out.
+    elsewhere, rise and fall are not equally likely after its calls, and the blind loss is left out.
     """
     chance = torch.from_numpy(chance_of_rise)[samples.bar]
     optimum = known_optimum(samples.calls, chance.unsqueeze(1))

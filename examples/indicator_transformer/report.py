@@ -12,6 +12,7 @@ from snippets.framework.run_report import machine_lines, recipe_line, write_summ
 if TYPE_CHECKING:
     from examples.indicator_transformer.train import IndicatorSelection
 
+BASELINE = {"table": "without context"}  # the higher known loss, by --data: what a forecaster goes by
 HEADER = "epoch   step  train loss  train BCE  val BCE  selected  agreement  direction  samples/s"
 
 
@@ -30,7 +31,7 @@ def describe(task: "IndicatorSelection", config: dict[str, Any]) -> list[str]:
         lines.append(f"           {constant}")
     if data.optimum is not None:
         known = data.optimum
-        blind = "" if known.blind_bce is None else f"{known.blind_bce:.4f} without context, "
+        blind = "" if known.blind_bce is None else f"{known.blind_bce:.4f} {baseline(options.data_name)}, "
         lines.append(
             f"           BCE {blind}{known.best_bce:.4f} at best; "
             f"direction right for {known.best_accuracy:.2%} at best"
@@ -49,12 +50,17 @@ def epoch_line(epoch: int, step: int, result: dict[str, float], speed: float) ->
     )
 
 
-def curves(optimum: Optimum | None) -> tuple[Curves, Curves]:
+def baseline(data_name: str) -> str:
+    """Return what the forecaster goes by whose loss every network should beat."""
+    return BASELINE.get(data_name, "with the calls alone")
+
+
+def curves(optimum: Optimum | None, data_name: str) -> tuple[Curves, Curves]:
     """Return what curves.png shows, with what is known to be possible."""
     loss = Curves(
         "cross-entropy of usefulness (nats)",
         {"training": "train_bce", "held out": "val_bce"},
-        {"best possible": optimum.best_bce, "without context": optimum.blind_bce} if optimum else {},
+        {"best possible": optimum.best_bce, baseline(data_name): optimum.blind_bce} if optimum else {},
     )
     limits = {"best possible": optimum.best_accuracy} if optimum else {}
     return loss, Curves("direction right", {"held out": "val_right"}, limits, percent=True)
@@ -63,11 +69,9 @@ def curves(optimum: Optimum | None) -> tuple[Curves, Curves]:
 def conclude(task: "IndicatorSelection", run: RunFolder) -> list[str]:
     """Draw curves.png, write summary.json, and return the result in words."""
     data, progress, optimum = task.data, task.state.progress, task.data.optimum
-    result, best = progress["result"], -progress["best_score"]
-    title = (
-        f"{task.options.data_name}, {len(data.indicators)} indicators: BCE {result['val_bce']:.4f} held out"
-    )
-    draw_curves(run.metrics_file, run.path / "curves.png", title, curves(optimum))
+    result, best, name = progress["result"], -progress["best_score"], task.options.data_name
+    title = f"{name}, {len(data.indicators)} indicators: BCE {result['val_bce']:.4f} held out"
+    draw_curves(run.metrics_file, run.path / "curves.png", title, curves(optimum, name))
     known = {"best_val_bce": best, "optimum": optimum and asdict(optimum)}
     right = f"direction right for {result['val_right']:.2%} of {len(data.validation):,} held-out samples"
     if not result["val_selected"]:
@@ -76,9 +80,9 @@ def conclude(task: "IndicatorSelection", run: RunFolder) -> list[str]:
     if optimum is not None and optimum.blind_bce is not None:
         way = (optimum.blind_bce - result["val_bce"]) / (optimum.blind_bce - optimum.best_bce)
         lines.append(
-            f"           {way:.0%} of the way from the loss without context to the best possible one"
+            f"           {way:.0%} of the way from the loss {baseline(name)} to the best possible one"
             if way >= 0
-            else f"           not yet as low as the loss without context, {optimum.blind_bce:.4f}"
+            else f"           not yet as low as the loss {baseline(name)}, {optimum.blind_bce:.4f}"
         )
     return [
         *lines,

@@ -20,11 +20,11 @@ python examples/monitor.py
 # --8<-- [end:watch]
 
 # --8<-- [start:fewer-steps]
-python examples/floorplan_diffusion/generate.py --count 12 --sampler ddim --seed 1
+python examples/floorplan_diffusion/generate.py --count 12 --steps 50 --seed 1
 # --8<-- [end:fewer-steps]
 
 # --8<-- [start:continue-sampling]
-python examples/floorplan_diffusion/generate.py --count 12 --sampler ddim --seed 2 --resume auto
+python examples/floorplan_diffusion/generate.py --count 12 --steps 50 --seed 2 --resume auto
 # --8<-- [end:continue-sampling]
 
 # --8<-- [start:export]

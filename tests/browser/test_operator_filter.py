@@ -48,7 +48,22 @@ def test_everything_is_there_before_anything_is_typed(operators):
     assert not operators.is_visible("details li")  # folded up
 
 
-@pytest.mark.parametrize("typed", ["linalg_eig", "aten::linalg_eig.out", "  Aten.LINALG_EIG "])
+ERROR = "NotImplementedError: The operator 'aten::linalg_eig.out' is not currently implemented for the MPS"
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "linalg_eig",
+        "aten::linalg_eig.out",
+        "'aten::linalg_eig.out'",
+        "  Aten.LINALG_EIG ",
+        "torch.linalg.eig(x)",
+        "linalg eig",
+        "why does linalg_eig fail?",
+        ERROR,
+    ],
+)
 def test_names_are_found_as_errors_write_them(operators, typed):
     operators.get_by_label("Find an operator").fill(typed)
     names = shown(operators)
@@ -66,10 +81,37 @@ def test_a_folded_list_opens_for_what_it_holds(operators):
     assert operators.locator("tbody tr[hidden]").count() == 0
 
 
-def test_nothing_found_is_said(operators):
-    operators.get_by_label("Find an operator").fill("no_such_operator")
+def test_nothing_found_is_said_of_the_tables_alone(operators):
+    operators.get_by_label("Find an operator").fill("torchvision::nms")
     assert shown(operators) == []
-    assert operators.inner_text("[role=status]") == "PyTorch 2.15.0 has no operator with this name."
+    status = operators.inner_text("[role=status]")
+    assert status.startswith("“torchvision::nms” is not in these tables, which list the operators of PyTorch")
+    assert " 2.15.0 " in status
+    assert "VERSION" not in status and "{" not in status
+
+
+def test_what_is_found_begins_below_the_box(operators):
+    """Sections without a hit and the text in front of tables are put aside until the field is empty."""
+    field = operators.get_by_label("Find an operator")
+    for number, part in enumerate(PARTS[1:]):
+        operators.evaluate(
+            """([number, part]) => {
+                const group = document.querySelectorAll("[data-operators]")[number]
+                group.insertAdjacentHTML("beforebegin", `<h2>${part}</h2><p>Before ${part}.</p>`)
+                group.insertAdjacentHTML("afterend", `<p>After ${part}.</p>`)
+            }""",
+            [number, part],
+        )
+    operators.evaluate("document.body.insertAdjacentHTML('beforeend', '<h2>Last</h2><p>Rest.</p>')")
+    seen = "texts => texts.filter(text => text.checkVisibility()).map(text => text.innerText)"
+    texts = operators.locator(":is(h2, body > p)")
+    everything = texts.evaluate_all(seen)
+    field.fill("einsum")
+    assert texts.evaluate_all(seen) == ["composed", "After composed.", "Last", "Rest."]
+    field.fill("no_such_operator")
+    assert texts.evaluate_all(seen) == everything
+    field.fill("")
+    assert texts.evaluate_all(seen) == everything
 
 
 def test_without_javascript_the_tables_are_plain(browser):

@@ -1,6 +1,7 @@
 """The lines under code blocks: right words from the record, none for changed text, in the right place."""
 
 import json
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,19 @@ def test_versions_stand_at_the_end(known):
     assert added("No code.\n", known())[1] == []
 
 
+def test_the_last_line_also_tells_when_the_page_was_checked(known):
+    day = date(2026, 11, 23)
+    for page, language, expected in (
+        (FENCE, "en", "torchvision 0.29.2; checked against sources on 2026-11-23. [How"),
+        (FENCE, "zh", "torchvision 0.29.2 验证，2026-11-23 对照来源核对过。[如何测试]"),
+        ("No code.\n", "en", ">Checked against sources on 2026-11-23. [How"),
+        ("没有代码。\n", "zh", ">2026-11-23 对照来源核对过。[如何测试]"),
+    ):
+        text = add_badges(page, known(), language, "", "how.md", day)
+        assert text.count("code-verified") == 1
+        assert expected in text.splitlines()[-1]
+
+
 def test_one_changed_section_takes_the_versions_away(known, tmp_path):
     facts = known()
     (tmp_path / "snippets/b.py").write_text(
@@ -161,6 +175,12 @@ def test_notebook_pages(known, digest, badges):
     assert len(soup.select(".notebook > p > .code-origin > .code-badge")) == badges
     assert len(soup.select(".notebook > p > .code-verified > a")) == badges
     assert soup.select_one(".notebook-output .code-origin") is None
+
+
+def test_a_notebook_page_that_was_checked():
+    page, day = '<div class="notebook"></div>', date(2026, 11, 23)
+    html = add_badges_to_notebook(page, Facts(ROOT), WORDS["en"], "", "", day)
+    assert "Checked against sources on 2026-11-23." in html
 
 
 def test_built_pages_carry_a_line_under_each_block(built_site):

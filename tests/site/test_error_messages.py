@@ -9,19 +9,20 @@ import error_messages
 import pytest
 from markdown import markdown
 
+from tools import ranges, versions
 from tools.checks.sections import all_sections
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = "reference/error-messages.md"
 TOPICS = error_messages.topics()
 MESSAGES = [message for topic in TOPICS.values() for message in topic["messages"]]
-REQUIRED = {"id", "text", "cause", "cure", "releases", "sources", "read"}
+REQUIRED = {"id", "text", "cause", "cure", "sources", "read"}
 HEADING = re.compile(r"^### .* \{ #([a-z0-9-]+) \}$", re.MULTILINE)
 
 
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message["id"])
 def test_every_message_is_complete(message):
-    assert message.keys() - {"variants", "code"} == REQUIRED
+    assert message.keys() - {"variants", "code", "search", "releases"} == REQUIRED
     for text in (message["cause"], message["cure"]):
         assert text.keys() == {"en", "zh"} and all(text.values())
     # A heading and a cure are one line each; and what is shown once is not shown again below it.
@@ -29,8 +30,56 @@ def test_every_message_is_complete(message):
     assert all(text == text.strip() and "\n" not in text for text in texts)
     assert len(texts) == len(set(texts))
     assert not any("\n" in cure for cure in message["cure"].values())
-    releases = message["releases"]
-    assert releases is None or (releases.keys() == {"en", "zh"} and all(releases.values()))
+    note = message.get("releases", {"en": "none", "zh": "none"})
+    assert note.keys() == {"en", "zh"} and all(note.values())
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message["id"])
+def test_every_message_was_looked_for_in_the_wheels(message):
+    """A literal that is not in the data is new: `make follow-release` reads it in the wheels."""
+    marks = ranges.marks(message)
+    if message["id"] in ranges.not_in_wheels():
+        assert "search" not in message, "it is not looked for"
+        return
+    found = [ranges.literals(text, message.get("search", ())) for text in ranges.texts(message)]
+    unread = {literal for each in found for literal in each} - ranges.read()["texts"].keys()
+    assert not unread
+    assert any(marks), "no wheel has it: give a literal in `search`, or a reason in not_in_wheels.yaml"
+    unused = set(message.get("search", ())) - {literal for each in found for literal in each}
+    assert not unused, "no text fits"
+    typed = re.findall(r"PyTorch \d.*?\bto \d", message.get("releases", {}).get("en", ""))
+    assert not typed, "ranges are read; a note says what else holds"
+
+
+def test_messages_outside_the_wheels_exist_and_have_a_reason():
+    outside = ranges.not_in_wheels()
+    assert outside.keys() <= {message["id"] for message in MESSAGES}
+    assert all(len(reason) > 20 for reason in outside.values())
+
+
+def test_ranges_are_those_of_the_releases_that_pip_knows():
+    newest = {release.minor: release.torch for release in reversed(versions.releases())}
+    assert ranges.read()["wheels"] == newest
+    width = len(newest)
+    assert all(
+        len(marks) == width for kind in ("texts", "variables") for marks in ranges.read()[kind].values()
+    )
+
+
+@pytest.mark.parametrize(
+    ("ident", "wording", "range_"),
+    [  # compared with the strings of the wheels by hand; the first four had been typed wrongly
+        ("unsupported-border-padding-mode", 0, "PyTorch 2.1 to 2.10"),
+        ("bfloat16-not-supported", 2, "PyTorch 2.3 to 2.8"),
+        ("adaptive-pool-divisible", 1, "PyTorch 2.0 to 2.3"),
+        ("redirects-not-supported", 1, "PyTorch 2.12 to 2.15"),
+        ("conv-transpose-3d", 1, "PyTorch 2.0 to 2.7"),
+        ("int-max", 1, "PyTorch 2.9 to 2.12"),
+    ],
+)
+def test_ranges_that_were_compared_by_hand(ident, wording, range_):
+    message = next(message for message in MESSAGES if message["id"] == ident)
+    assert ranges.words(ranges.marks(message)[wording], "en") == range_
 
 
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message["id"])
@@ -76,7 +125,11 @@ def test_code_spans_with_backticks(text, span):
     assert markdown(span) == f"<p><code>{text}</code></p>"
 
 
-def test_an_entry_in_full():
+TEXTS = {"`x`": ".x", "OtherError": "xx"}  # in 2.14 and 2.15
+
+
+def test_an_entry_in_full(monkeypatch):
+    monkeypatch.setattr(ranges, "read", lambda: {"wheels": {"2.14": "", "2.15": ""}, "texts": TEXTS})
     message = {
         "id": "some-error",
         "text": "SomeError: `x`",
@@ -84,7 +137,7 @@ def test_an_entry_in_full():
         "cause": {"en": "Why."},
         "cure": {"en": "Do it."},
         "code": "snippets/a.py:part",
-        "releases": {"en": "PyTorch 2.15"},
+        "releases": {"en": "seen on Linux"},
         "sources": [
             ["issue", 5, "a/b"],
             ["text", "https://github.com/a/b/blob/main/c/d.py"],
@@ -94,13 +147,14 @@ def test_an_entry_in_full():
     assert error_messages.entry(message, "en").split("\n\n") == [
         "### `` SomeError: `x` `` { #some-error }",
         "Other wordings, or lines that come with it:",
-        "- `OtherError`",
+        "- `OtherError`<small data-search-exclude> (PyTorch 2.14 to 2.15)</small>",
         "Why.",
         "**Cure.** Do it.",
         '<div class="from-data" markdown>',
         '```python\n--8<-- "snippets/a.py:part"\n```',
         "</div>",
-        "PyTorch 2.15. Sources: [a/b#5](https://github.com/a/b/issues/5), "
+        "The wording of the heading: PyTorch 2.15; seen on Linux. Sources: "
+        "[a/b#5](https://github.com/a/b/issues/5), "
         "[b: d.py](https://github.com/a/b/blob/main/c/d.py), [docs.c.org](https://docs.c.org/d/)\n"
         '{ .error-sources data-search-exclude="true" }',
     ]
@@ -117,6 +171,16 @@ def test_links_lead_to_headings_that_exist(language):
             continue
         assert (folder / path).is_file(), path
         assert not anchor or f"{{ #{anchor} }}" in (folder / path).read_text(encoding="utf-8"), (path, anchor)
+
+
+@pytest.mark.parametrize("page", [PAGE, "reference/environment-variables.md"])
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "{} macOS wheels, from {} to {}"), ("zh", "{} 个 macOS wheel（{} 到 {}）")]
+)
+def test_pages_name_the_wheels_that_were_read(page, language, words):
+    wheels = list(ranges.read()["wheels"].values())
+    text = (ROOT / "docs" / language / page).read_text(encoding="utf-8")
+    assert words.format(len(wheels), wheels[0], wheels[-1]) in text.replace("*", "")
 
 
 def test_code_is_a_tested_section():

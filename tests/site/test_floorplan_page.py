@@ -175,7 +175,8 @@ def test_what_the_page_says_about_drawn_plans_was_measured(page):
     assert entry["data"]["in_line"] == entry["data"]["closed"] == 1
     assert round(entry["data"]["corners"]) == 14
     nodes, loss = entry["nodes"], section(page, "alignment", "lines")
-    assert loss.index(f"{nodes['alignment_loss']:.5f}") < loss.index(f"{nodes['noise_loss']:.2f}")
+    assert loss.index("0.0002") < loss.index("1.4")
+    assert nodes["alignment_loss"] < 0.0002 and 1.4 < nodes["noise_loss"] < 1.5
     assert entry["edges"]["val_f1"] > 0.98
 
 
@@ -188,7 +189,7 @@ def test_what_the_page_says_about_a_longer_training_was_measured(page):
     assert entry["nodes"]["batch_size"] == 4 * QUALITY["default"]["nodes"]["batch_size"]
     assert f" {entry['nodes']['seconds']:.0f} " in text
     (fewer,) = (one for one in entry["samplers"] if (one["sampler"], one["steps"]) == ("ddpm", 250))
-    assert f"{fewer['in_line']:.1%}" in section(page, "samplers", "stage-2")
+    assert all(f"{fewer[name]:.1%}" in section(page, "samplers", "stage-2") for name in ("in_line", "closed"))
     assert f" {row['rooms']:.1f} " in text and f"{entry['data']['rooms']:.1f}" in text
     commands = (ROOT / "snippets/shell/floorplans_mac.sh").read_text(encoding="utf-8")
     for stage in ("nodes", "edges"):
@@ -214,8 +215,9 @@ def test_what_the_page_says_about_three_options_was_measured(page):
 
 def test_more_steps_take_longer_and_ddpm_puts_more_corners_in_line():
     found = {(row["sampler"], row["steps"]): row for row in QUALITY["default"]["samplers"]}
-    for steps in (100, 250):
-        assert found["ddpm", steps]["in_line"] > found["ddim", steps]["in_line"]
+    for steps in (50, 100, 250):
+        assert found["ddpm", steps]["in_line"] > 1.1 * found["ddim", steps]["in_line"]
+    assert found["ddpm", 25]["in_line"] == pytest.approx(found["ddim", 25]["in_line"], rel=0.05)
     for sampler in ("ddpm", "ddim"):
         rows_of_one = sorted(
             (steps, row["seconds"]["median"]) for (name, steps), row in found.items() if name == sampler

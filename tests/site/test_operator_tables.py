@@ -1,9 +1,7 @@
 """The operator tables agree with what simulates the device, with the installed PyTorch and with the page."""
 
-import importlib
 import json
 import re
-import sys
 from pathlib import Path
 
 import operator_tables as page
@@ -19,23 +17,12 @@ from snippets.operator_support import (
     read_operators,
     support,
 )
-from tools.measuring import operator_tables
-from tools.measuring.operator_tables import Release, make_tables, write
+from tools.measuring.operator_tables import Release, registered_for_mps, write, write_simulated
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = json.loads((ROOT / "tests/simulated_mps/simulated_mps/kernels.json").read_text(encoding="utf-8"))
 DATA = page.tables()
 NEWEST = list(DATA["releases"])[-1]
-
-
-def simulated_reader():
-    """Return the reader of the simulated device, which is a package of its own that this one lacks."""
-    path = ROOT / "tests/simulated_mps"
-    sys.path.insert(0, str(path))
-    try:
-        return importlib.import_module("simulated_mps.make_kernels").registered_for_mps
-    finally:
-        sys.path.remove(str(path))
 
 
 def base(name):
@@ -145,7 +132,6 @@ def release(version, text, tmp_path, in_python=()):
     return Release(version, "c0ffee", read_operators(path), frozenset(in_python))
 
 
-@pytest.mark.parametrize("registered_for_mps", [operator_tables.registered_for_mps, simulated_reader()])
 @pytest.mark.parametrize(
     ("code", "names"),
     [
@@ -158,7 +144,7 @@ def release(version, text, tmp_path, in_python=()):
         ('lib = Library("aten", "IMPL")\nlib.impl("solve", f, "CUDA")\n', set()),
     ],
 )
-def test_registrations_in_python_are_found_however_they_are_written(registered_for_mps, code, names):
+def test_registrations_in_python_are_found_however_they_are_written(code, names):
     assert registered_for_mps(code) == names
 
 
@@ -176,7 +162,10 @@ def test_tables_are_made_from_the_lists(tmp_path):
     delegated = "- func: late(Tensor self) -> Tensor\n  structured_delegate: late.out\n"
     old = release("2.9.1", both + late + delegated + tail, tmp_path, {"late.out"})
     new = release("2.10.0", both + parts + late.replace("CUDA:", "CUDA, MPS:") + delegated + tail, tmp_path)
-    tables = make_tables([new, old])  # in any order
+    write([old, new], tmp_path / "operators.json")
+    written = json.loads((tmp_path / "operators.json").read_text(encoding="utf-8"))
+    assert written["marks"] == {"xx": "both", "cx": "late late.out", ".c": "parts", "oo": "tail"}
+    tables = page.grouped(written)
     assert list(tables["releases"]) == ["2.9", "2.10"]
     assert tables["releases"]["2.9"] | {"version": 0, "commit": 0} == {
         **{"version": 0, "commit": 0, "entries": 4, "mps": 1, "cuda": 3, "cuda_only": 2, "missing": 0}
@@ -184,5 +173,18 @@ def test_tables_are_made_from_the_lists(tmp_path):
     assert tables["changed"] == {"late": "cx", "late.out": "cx"}  # late uses what late.out has
     assert (tables["missing"], tables["kernel"]) == ([], ["both"])
     assert (tables["composed"], tables["elsewhere"]) == (["parts"], ["tail"])
-    write(tables, tmp_path / "tables.json")
-    assert json.loads((tmp_path / "tables.json").read_text(encoding="utf-8")) == tables
+    write_simulated([old, new], tmp_path / "kernels.json")
+    simulated = json.loads((tmp_path / "kernels.json").read_text(encoding="utf-8"))
+    assert simulated["kernels"] == {"both": "xx", "late": "cx", "late.out": "cx"}
+    assert simulated["releases"]["2.9"] == {"version": "2.9.1", "commit": "c0ffee"}
+
+
+def test_releases_before_those_of_the_page_are_left_out(tmp_path):
+    listed = "- func: one(Tensor self) -> Tensor\n  dispatch:\n    {}: one\n"
+    found = [
+        release("2.8.0", listed.format("CUDA"), tmp_path),
+        release("2.9.1", listed.format("CUDA, MPS"), tmp_path),
+    ]
+    write(found, tmp_path / "operators.json")
+    tables = page.grouped(json.loads((tmp_path / "operators.json").read_text(encoding="utf-8")))
+    assert list(tables["releases"]) == ["2.9"] and tables["changed"] == {} and tables["kernel"] == ["one"]

@@ -60,7 +60,8 @@ from tools.measuring.result_entries import RESULTS, origin, rounded, store
 ROOT = Path(__file__).resolve().parents[2]
 DATA, ABLATION_DATA = RESULTS / "floorplan_quality.yaml", RESULTS / "floorplan_ablation.yaml"
 MODULE = "python -m tools.measuring.floorplan_quality"
-SAMPLERS = (("ddpm", 1000), ("ddpm", 250), ("ddpm", 100), ("ddim", 250), ("ddim", 100), ("ddim", 50))
+DDPM, DDIM = (1000, 250, 100, 50, 25), (250, 100, 50, 25)  # steps
+SAMPLERS = (*(("ddpm", steps) for steps in DDPM), *(("ddim", steps) for steps in DDIM))
 UNIFORM, EQUAL, ADAMW = ["--focus", "1"], ["--place-weight", "1"], ["--optimizer", "adamw"]
 SLOWER = ["--lr", "1e-3"]  # AdamW may need another learning rate than Muon: it is tried with both
 ABLATION = {  # options of train_nodes.py beside its defaults

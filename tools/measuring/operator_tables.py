@@ -1,30 +1,29 @@
-"""Write docs/data/operators.json, the operators of PyTorch by release, from macOS wheels.
+"""The operators of PyTorch by release, from macOS wheels: for the pages and for the simulated device.
 
-    python -m tools.measuring.operator_tables FOLDER
-
-FOLDER holds wheels, one of each release, as `pip download --no-deps --only-binary=:all: --platform
-macosx_26_0_arm64 --python-version 3.12 torch==2.15.0` fetches them on any machine. What counts is the list
-in each wheel, native_functions.yaml: a kernel of an entry's own, or of the entry whose kernels it uses. Some
-releases compose a few more in Python; they are found in all its files, wherever they are registered for MPS.
+tools.measuring.releases calls it. What counts is the list in each wheel, native_functions.yaml: a kernel of
+an entry's own, or of the entry whose kernels it uses. Some releases compose a few more in Python; they are
+found in all its files, wherever they are registered for MPS.
 
 A mark stands for one entry in one release: "x" it has an MPS kernel, "c" it is composed of other operators,
-"-" neither, "." the release does not have it.
+"-" neither, but CUDA has a kernel, "o" neither has one, "." the release does not have it.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from snippets.operator_support import LIST, Operator, read_operators
+from tools.ranges import TABLES_FROM
+from tools.versions import DATA, number
 
-DATA = Path(__file__).resolve().parents[2] / "docs" / "data" / "operators.json"
+OUTPUT = DATA / "operators.json"
+SIMULATED = DATA.parents[1] / "tests" / "simulated_mps" / "simulated_mps" / "kernels.json"
 ABSENT = "."
 # A library for one device, and a registration with that library or with the device named by itself.
 LIBRARY = re.compile(r'(\w+) = [\w.]*Library\("aten", "IMPL", "MPS"\)')
@@ -57,7 +56,7 @@ class Release:
         keys = self.keys(name)
         in_python = {name, self.operators[name].delegate} & self.in_python
         composed = not keys or in_python or any(key.startswith("Composite") for key in keys)
-        return "x" if "MPS" in keys else "c" if composed else "-"
+        return "x" if "MPS" in keys else "c" if composed else "-" if "CUDA" in keys else "o"
 
     def with_kernel(self, device: str) -> set[str]:
         """Return the operators that have a kernel for `device`, "MPS" or "CUDA"."""
@@ -82,35 +81,10 @@ def read_wheel(wheel: Path) -> Release:
     return Release(version, re.search(r"git_version = '(\w+)'", text)[1], operators, in_python)
 
 
-def base(name: str) -> str:
-    """Return the name without its overload: "add.Tensor" becomes "add"."""
-    return name.partition(".")[0]
-
-
-def make_tables(releases: list[Release]) -> dict:
-    """Return the document: `releases` with counts, and every operator of the newest one in a group.
-
-    `changed` (got or lost its kernel) holds entries with a mark per release; `missing` entries (CUDA has a
-    kernel, MPS has none, and nothing composes it); the others names without overloads.
-    """
-    releases = sorted(releases, key=lambda release: [int(part) for part in release.version.split(".")])
-    newest = releases[-1]
+def make_marks(releases: Sequence[Release]) -> dict[str, str]:
+    """Return the marks of every operator, one per release."""
     names = sorted({name for release in releases for name in release.operators})
-    marks = {name: "".join(release.mark(name) for release in releases) for name in names}
-    lacking = newest.with_kernel("CUDA") - newest.with_kernel("MPS")
-    changed = {name for name in names if "x" in marks[name] and set(marks[name]) != {"x"}}
-    missing = {name for name in lacking if newest.mark(name) == "-"}
-    rest = newest.operators.keys() - changed - missing
-    groups = {"x": "kernel", "c": "composed", "-": "elsewhere"}
-    return {
-        "releases": {release.minor: counts(release) for release in releases},
-        "changed": {name: marks[name] for name in sorted(changed)},
-        "missing": sorted(missing),
-        **{
-            group: sorted({base(name) for name in rest if newest.mark(name) == mark})
-            for mark, group in groups.items()
-        },
-    }
+    return {name: "".join(release.mark(name) for release in releases) for name in names}
 
 
 def counts(release: Release) -> dict[str, str | int]:
@@ -123,31 +97,30 @@ def counts(release: Release) -> dict[str, str | int]:
         "mps": len(mps),
         "cuda": len(cuda),
         "cuda_only": len(cuda - mps),
-        "missing": sum(release.mark(name) == "-" for name in cuda - mps),
+        "missing": sum(release.mark(name) == "-" for name in release.operators),
     }
 
 
-def write(document: dict, path: Path = DATA) -> None:
-    """Write a line per release and group, so that a new release changes few lines."""
-    parts = []
-    for group, content in document.items():
-        text = json.dumps(content)
-        if isinstance(content, dict):
-            lines = (f"{json.dumps(name)}: {json.dumps(value)}" for name, value in content.items())
-            text = "{\n" + ",\n".join(lines) + "\n}"
-        parts.append(f'"{group}": {text}')
+def write(releases: Sequence[Release], path: Path = OUTPUT) -> None:
+    """Write a line per release, and a line per series of marks with all the operators that have it."""
+    together: dict[str, list[str]] = {}
+    for name, marks in make_marks(releases).items():
+        together.setdefault(marks, []).append(name)
+    lines = [f"{json.dumps(release.minor)}: {json.dumps(counts(release))}" for release in releases]
+    series = [
+        f"{json.dumps(marks)}: {json.dumps(' '.join(names))}" for marks, names in sorted(together.items())
+    ]
+    parts = (
+        f'"{key}": {{\n' + ",\n".join(rows) + "\n}" for key, rows in (("releases", lines), ("marks", series))
+    )
     path.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
 
 
-def main(words: list[str]) -> int:
-    """Write the tables; return the exit code."""
-    wheels = sorted(Path(words[0]).glob("torch-*.whl")) if len(words) == 1 else []
-    if not wheels:
-        print(f"error: name a folder with macOS wheels of PyTorch\n{__doc__}", file=sys.stderr)
-        return 2
-    write(make_tables([read_wheel(wheel) for wheel in wheels]))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def write_simulated(releases: Sequence[Release], path: Path = SIMULATED) -> None:
+    """Write what the simulated device knows: the marks of all operators that have a kernel in one release."""
+    releases = [release for release in releases if number(release.minor) >= number(TABLES_FROM)]
+    kernels = {
+        name: re.sub("[o.]", "-", marks) for name, marks in make_marks(releases).items() if "x" in marks
+    }
+    known = {release.minor: {"version": release.version, "commit": release.commit} for release in releases}
+    path.write_text(json.dumps({"releases": known, "kernels": kernels}, indent=0) + "\n", encoding="utf-8")

@@ -81,7 +81,7 @@ def test_a_run_is_evaluated_on_what_it_held_out(run_folder, call):
     assert found["losses"]["best"] == pytest.approx(summary["optimum"]["best_bce"])
     assert found["checkpoint"].endswith("best.pt")
     assert found["provenance"]["torch"] == str(torch.__version__)
-    for words in ("constant frequencies", "best without context", "at best", "samples", "rsi (3)", "sma (4)"):
+    for words in ("constant frequencies", "the calls alone", "at best", "samples", "rsi (3)", "sma (4)"):
         assert words in out
     assert f"{found['losses']['network']:.4f}" in out
     assert "note       best.pt was chosen by its loss on these samples, so that loss is" in out
@@ -283,7 +283,7 @@ def test_where_prices_alone_tell_something_nobody_is_called_the_best_without_con
     code, out, _ = call(copy, "--data", "bars", "--out", tmp_path)
     found = json.loads((tmp_path / "evaluation.json").read_text())
     assert code == 0
-    assert (found["losses"]["blind"], "best without context" in out) == (None, False)
+    assert (found["losses"]["blind"], "the calls alone" in out) == (None, False)
     assert found["losses"]["best"] > 0 and "best possible" in out
 
 

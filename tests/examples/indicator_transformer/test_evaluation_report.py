@@ -138,7 +138,7 @@ def test_on_pure_noise_the_calls_alone_beat_constant_frequencies():
     assert found["calls"] == pytest.approx(blind, rel=0.02)
     assert found["frequency"] > found["calls"] + 0.05
     known = losses(torch.zeros(4000, 5), samples, Reference(optimum=Optimum(0.1, 0.2, 0.9)))
-    assert known["calls"] is None  # the best without context stands there instead
+    assert known["calls"] is None  # "blind", their loss on average, stands there instead
 
 
 def test_readings_that_never_change_are_counted():

@@ -60,7 +60,7 @@ def test_the_default_run_says_what_it_does(default_run):
     assert "automatic choice" in lines[2]
     assert "300,000 bars: generated minute bars; volume announces the next 60 bars" in lines[4]
     assert "samples to learn from, the latest 9" in lines[5]
-    assert "without context, 0.26" in lines[6] and "right for 90.32% at best" in lines[6]
+    assert "with the calls alone, 0.26" in lines[6] and "right for 90.32% at best" in lines[6]
     assert "AdamW, lr 0.003 (cosine), weight decay 1e-05, 372 steps of 64 samples, 62 per epoch" in lines[7]
     table = [line.split() for line in lines[10:16]]
     assert [row[:2] for row in table] == [[str(epoch), str(62 * epoch)] for epoch in range(1, 7)]
@@ -116,7 +116,7 @@ def test_short_runs(run_train, tiny):
     assert run.last["step"] == 6
     assert "30,000 bars" in run.out
     blind = run.json("summary.json")["optimum"]["blind_bce"]
-    assert f"not yet as low as the loss without context, {blind:.4f}" in run.out
+    assert f"not yet as low as the loss with the calls alone, {blind:.4f}" in run.out
 
 
 def test_google_brought_along_by_matplotlib(run_train):
@@ -164,8 +164,8 @@ def test_the_network_of_the_guide_takes_a_step(run_train):
 
 
 @pytest.mark.long
-def test_without_context_nobody_does_better_than_the_blind_forecast(run_train, monkeypatch):
-    """The context is set to 0 in all samples; the readings alone hardly know the volume."""
+def test_without_context_the_network_hardly_gets_below_the_calls_alone(run_train, monkeypatch):
+    """The context is set to 0 in all samples; of the readings, the VWAP's alone knows some of the volume."""
 
     def without_context(options):
         data = load_for_training(options)

@@ -7,7 +7,7 @@ from pathlib import Path
 from simulated_mps.errors import SimulationError
 from simulated_mps.native_functions import read_marks
 
-TABLE = Path(__file__).with_name("kernels.json")  # written by make_kernels.py from the macOS wheels
+TABLE = Path(__file__).with_name("kernels.json")  # written by tools.measuring.releases from the macOS wheels
 
 
 # Registered for MPS beside native_functions.yaml, to run on the CPU whatever PYTORCH_ENABLE_MPS_FALLBACK says

@@ -1,0 +1,66 @@
+"""The record of the search of the trackers: every thread met has a place, and the place cites it."""
+
+import re
+from pathlib import Path
+
+import error_messages
+import pytest
+import wrong_results
+from origins import DATA, load
+
+ROOT = Path(__file__).resolve().parents[2]
+SEARCH = load("tracker_search", DATA)
+THREADS = SEARCH["threads"]
+QUESTION = re.compile(r"^### [^\n]+ \{ #(?P<ident>[a-z0-9-]+) \}\n(?P<answer>.+?)(?=^##|\Z)", re.M | re.S)
+LANGUAGES = ("en", "zh")
+
+
+def thread_of(source):
+    """Return a source as the kind of thread, its number and its repository."""
+    kind, number, *elsewhere = source
+    return kind, number, elsewhere[0] if elsewhere else wrong_results.REPOSITORY
+
+
+def answers(language):
+    text = (ROOT / "docs" / language / "facts/faq.md").read_text(encoding="utf-8")
+    return {found["ident"]: found["answer"] for found in QUESTION.finditer(text)}
+
+
+ROWS = {thread_of(source) for case in wrong_results.cases() for source in case["sources"]}
+MESSAGES = {
+    message["id"]: {thread_of(source) for source in message["sources"] if source[0] != "text"}
+    for topic in error_messages.topics().values()
+    for message in topic["messages"]
+}
+ANSWERS = [answers(language) for language in LANGUAGES]
+
+
+def test_at_least_sixty_different_queries():
+    queries = [entry["query"] for entry in SEARCH["queries"]]
+    assert len(queries) == len(set(queries)) >= 60
+
+
+def test_every_thread_that_was_met_has_one_place():
+    met = {thread_of(source) for entry in SEARCH["queries"] for source in entry["met"]}
+    placed = [thread_of(entry["thread"]) for entry in THREADS]
+    assert len(placed) == len(set(placed)) and set(placed) == met
+
+
+@pytest.mark.parametrize("entry", THREADS, ids=lambda entry: str(entry["thread"][1]))
+def test_the_place_of_a_thread_cites_it(entry):
+    thread = thread_of(entry["thread"])
+    if "left_out" in entry:
+        assert entry.keys() == {"thread", "left_out"} and entry["left_out"] in SEARCH["reasons"]
+    elif entry["place"] == "row":
+        assert thread in ROWS
+    elif entry["place"] == "message":
+        assert thread in MESSAGES[entry["id"]]
+    else:
+        assert entry["place"] == "question"
+        kind, number, repository = thread
+        address = f"{wrong_results.TRACKER}{repository}/{'pull' if kind == 'pull' else 'issues'}/{number})"
+        assert all(address in texts[entry["id"]] for texts in ANSWERS)
+
+
+def test_every_reason_is_used():
+    assert {entry["left_out"] for entry in THREADS if "left_out" in entry} == set(SEARCH["reasons"])
