@@ -2,7 +2,8 @@
 
 With no option: 892 sections and table rows of this handbook, English contexts, Chinese payloads, 8 epochs; on
 pages that were held out, 71 % of the texts find their partner among the five nearest, the mean of five
-seeds; 57 % do by the words and names that both languages share. Under a minute on two CPU cores. Vectors of your own: `--data FILE.npz`.
+seeds; 57 % do by the words and names that both languages share. Under a minute on two CPU cores. Vectors of
+your own: `--data FILE.npz`.
 """
 
 import sys

@@ -123,3 +123,10 @@ def test_it_is_short():
     )
     assert len([word for word in english.split() if re.search(r"\w", word)]) <= WORDS
     assert len(re.findall("[\u4e00-\u9fff]", chinese)) <= CHARACTERS
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_wait_for_the_first_network_is_the_measured_one(language):
+    waited = load("first_network")["make train"]
+    assert f"{waited['seconds']:.0f} s" in readme(language)
+    assert f"{waited['megabytes'] / 1000:.1f} GB" in readme(language)

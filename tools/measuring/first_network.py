@@ -93,7 +93,7 @@ def served_site(cache: bool) -> dict[str, object]:
                 except urllib.error.URLError:
                     time.sleep(0.2)
         finally:
-            os.killpg(server.pid, signal.SIGINT)
+            os.killpg(server.pid, signal.SIGTERM)
             server.wait()
     raise RuntimeError("make serve ended before it served anything")
 
