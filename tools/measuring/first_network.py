@@ -3,8 +3,8 @@
     python -m tools.measuring.first_network [--cache]
 
 Each command runs in a fresh clone of the last commit, with an empty home folder and no environment; without
---cache pip has nothing stored either. The third measurement trains while as many other programs compute as
-there are cores: with the usual number of threads and with one, in turn.
+--cache pip has nothing stored either. The third measurement trains while four other programs compute for each
+core: with the usual number of threads and with one, in turn.
 
 docs/data/results/first_network.yaml gets seconds, and megabytes (10⁶ bytes) of `.venv`.
 """
@@ -118,8 +118,10 @@ def seconds_of_training(**variables: str) -> float:
 
 
 def on_busy_cores() -> dict[str, dict[str, float]]:
-    """Return the seconds of trainings beside one endless computation for each core."""
-    loads = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
+    """Return the seconds of trainings beside four endless computations for each core."""
+    loads = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4 * (os.cpu_count() or 1))
+    ]
     found: dict[str, list[float]] = {"usual": [], "one_thread": []}
     try:
         for _ in range(PAIRS):
