@@ -27,8 +27,8 @@ from snippets.framework.errors import RunError, UsageError
 ROOT = Path(__file__).resolve().parents[2]
 CPU = torch.device("cpu")
 COUNT, BATCH_SIZE, SEED = 22, 4, 7  # five batches, two samples left over
-# The order of the 40 samples of `Awkward`, and the two that misbehave, far apart: no worker prepares one of them
-# while another sample is asked for.
+# The order of the 40 samples of `Awkward`, and the two that misbehave, far apart: no worker prepares one of
+# them while another sample is asked for.
 ORDER = epoch_order(40, SEED, 0).tolist()
 REFUSED, DEADLY = ORDER[10], ORDER[30]
 
