@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache, reduce
 from typing import Any
 
-import yaml
-
+from tools.read_yaml import read_yaml
 from tools.versions import DATA
 
 MESSAGES = DATA / "error_messages"
@@ -33,7 +32,7 @@ def read() -> dict[str, Any]:
 @cache
 def not_in_wheels() -> dict[str, str]:
     """Return the messages that no wheel of PyTorch can date, with the reason."""
-    groups = yaml.safe_load((DATA / "not_in_wheels.yaml").read_text(encoding="utf-8"))
+    groups = read_yaml(DATA / "not_in_wheels.yaml")
     return {ident: group["reason"] for group in groups for ident in group["ids"]}
 
 

@@ -20,11 +20,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from tools import ranges
 from tools.measuring import operator_tables, wheels
 from tools.measuring.wheel_texts import read_texts
+from tools.read_yaml import read_yaml
 from tools.versions import DATA, number
 
 CACHE = Path(".cache") / "wheels"
@@ -51,7 +50,7 @@ class Reading:
 
 def wanted_literals() -> list[str]:
     """Return the literals of all messages that wheels can date."""
-    topics = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in ranges.MESSAGES.glob("*.yaml")]
+    topics = [read_yaml(path) for path in ranges.MESSAGES.glob("*.yaml")]
     messages = [message for topic in topics for message in topic["messages"]]
     dated = [message for message in messages if message["id"] not in ranges.not_in_wheels()]
     every = (
@@ -64,9 +63,7 @@ def wanted_literals() -> list[str]:
 
 def wanted_variables() -> list[str]:
     """Return the names of all environment variables."""
-    return [
-        entry["name"] for entry in yaml.safe_load((DATA / "environment_variables.yaml").read_text("utf-8"))
-    ]
+    return [entry["name"] for entry in read_yaml(DATA / "environment_variables.yaml")]
 
 
 def fetch(version: str, python: str, folder: Path) -> Path:
