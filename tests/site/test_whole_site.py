@@ -57,8 +57,8 @@ def test_a_missing_package_is_one_line_with_the_command_that_installs_it(site, t
 
 
 @contextmanager
-def served(site: Path, tmp_path: Path) -> Iterator[tuple[Callable[[str], str], Path]]:
-    """Serve the tiny project until the end of the block; yield what gets a page, and the log."""
+def served(site: Path, tmp_path: Path) -> Iterator[tuple[Callable[[str], str], Path, int]]:
+    """Serve the tiny project until the end of the block; yield what gets a page, the log and the port."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -74,14 +74,7 @@ def served(site: Path, tmp_path: Path) -> Iterator[tuple[Callable[[str], str], P
 
     try:
         wait(lambda: "Serving on" in log.read_text(), log)
-        yield get, log
-        refused = subprocess.run(
-            [MKDOCS, "serve", "-a", f"127.0.0.1:{port}"],
-            cwd=site, env=environment(), capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
-        assert refused.returncode == 1
-        assert "Traceback" not in refused.stderr
-        assert re.search(rf"ERROR .*127\.0\.0\.1:{port} cannot be used: .*PORT={port + 1}", refused.stderr)
+        yield get, log, port
     finally:
         server.send_signal(signal.SIGINT)
         server.wait(60)
@@ -97,12 +90,19 @@ def wait(until: Callable[[], bool], log: Path) -> None:
 
 
 def test_both_languages_are_served_and_made_again_from_what_has_changed(site, tmp_path):
-    with served(site, tmp_path) as (get, log):
+    with served(site, tmp_path) as (get, log, port):
         assert 'DEVICE = "mps"' in re.sub("<.*?>", "", get("zh/guides/device/")).replace("&quot;", '"')
         code = site / "snippets/device.py"
         code.write_text(code.read_text().replace("mps", "cuda"), encoding="utf-8")
         for language in ("", "zh/"):
             wait(lambda language=language: "cuda" in get(f"{language}guides/device/"), log)
+        refused = subprocess.run(
+            [MKDOCS, "serve", "-a", f"127.0.0.1:{port}"],
+            cwd=site, env=environment(), capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert refused.returncode == 1
+        assert "Traceback" not in refused.stderr
+        assert re.search(rf"ERROR .*127\.0\.0\.1:{port} cannot be used: .*PORT={port + 1}", refused.stderr)
 
 
 def test_a_folder_inside_another_checkout_uses_its_own_modules(site, tmp_path):
