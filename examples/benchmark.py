@@ -15,9 +15,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
@@ -28,22 +28,23 @@ from examples.benchmarking import report
 from examples.benchmarking.child import Job
 from examples.benchmarking.machine import machine
 from examples.benchmarking.options import Options, check_words, make_parser, read_options
-from examples.benchmarking.processes import run_in_child, terminate_like_ctrl_c
+from examples.benchmarking.processes import run_in_child
+from examples.programs.report import provenance
 from examples.systems import modules
 from snippets.atomic_write import replace_json
-from snippets.framework.errors import RunError, UsageError, exit_with_one_line
-from snippets.framework.provenance import provenance
+from snippets.errors import RunError, UsageError, exit_with_one_line, tell
+from snippets.stop_signals import terminate_like_ctrl_c
 
 
 def check_system_words(options: Options) -> None:
     """Let the system read its own flags once, before any process is started. Raises UsageError."""
     system = importlib.import_module(modules()[options.system]).PROGRAM
     try:
-        typed = system.read_command_line(options.words)
+        system.read_command_line(options.words)
     except UsageError as error:
         own = " ".join(action.option_strings[-1] for action in make_parser()._actions)
         raise UsageError(f"{error}; of the benchmark: {own}") from error
-    check_words(typed)
+    check_words(options)
 
 
 def jobs(options: Options) -> Iterator[Job]:
@@ -86,12 +87,12 @@ def write_files(options: Options, rows: list[report.Row], content: dict[str, Any
     try:
         if options.json:
             replace_json(options.json, content | {"rows": [report.as_record(row) for row in rows]})
-            print(f"json       {options.json}")
+            tell(f"json       {options.json}")
         if options.chart and any(row.measured for row in rows):
             from examples.benchmarking.chart import draw_chart  # takes half a second
 
             draw_chart(rows, options.chart, title_of(options, content["machine"]))
-            print(f"chart      {options.chart}")
+            tell(f"chart      {options.chart}")
     except OSError as error:
         raise RunError(f"cannot write {error.filename}: {error.strerror}") from error
 
@@ -106,7 +107,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Measure as the command line says; return 130 when interrupted. Raises UsageError and RunError."""
     options = read_options(list(sys.argv[1:] if argv is None else argv))
     check_system_words(options)
-    content = {"system": options.system, "words": options.words, "plan": vars(options.plan)}
+    content: dict[str, Any] = {"system": options.system, "words": options.words, "plan": vars(options.plan)}
     content |= {"machine": machine(), "provenance": provenance(), "interrupted": False}
     for line in describe(options, content["machine"]):
         print(line)

@@ -441,7 +441,7 @@ def check_openmp(m: Machine) -> Iterator[Result]:
     step = m.probe.get("openmp", {})
     alone, loaded = step.get("with_torch", []), step.get("loaded", [])
     names = " and ".join(["torch", *step.get("imported", [])])
-    families = {match[1] for match in map(OPENMP_FILE.fullmatch, (Path(p).name for p in loaded))}
+    families = {match[1] for p in loaded if (match := OPENMP_FILE.fullmatch(Path(p).name))}
     fix = f"run one of {names} in a process of its own, or install all from conda-forge in a new environment"
     if "error" in step:
         yield problem(
@@ -711,12 +711,18 @@ def as_text(m: Machine, results: list[Result]) -> str:
     return "\n".join(lines).replace(f"{sysconfig.get_path('purelib')}/", "")
 
 
+class Parser(argparse.ArgumentParser):
+    """An ArgumentParser that answers a mistake in one line."""
+
+    def print_usage(self, file: object = None) -> None:
+        """Print nothing: the line comes after it."""
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Check this machine and print the report; return the exit code."""
-    parser = argparse.ArgumentParser(allow_abbrev=False, description=__doc__.splitlines()[0])
+    parser = Parser(allow_abbrev=False, description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--json", action="store_true", help="print JSON, for programs")
     parser.add_argument("--answer-steps", action="store_true", help=argparse.SUPPRESS)
-    parser.print_usage = lambda file: None  # a mistake is answered in one line
     options = parser.parse_args(arguments)
     if options.answer_steps:
         answer_steps()

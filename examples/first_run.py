@@ -7,6 +7,13 @@ the best device of this machine, and a figure, first-run.png, in the current fol
 Expect about 98 % of 360 held-out digits to be read correctly.
 """
 
+import sys
+
+if sys.argv[1:]:  # such as --help; there are no options
+    from argparse import ArgumentParser, RawDescriptionHelpFormatter
+
+    ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter).parse_args()
+
 # --8<-- [start:script]
 # --8<-- [start:setup]
 import time

@@ -22,9 +22,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
@@ -34,9 +34,9 @@ from examples.monitoring.loss_history import LossHistory, read_history
 from examples.monitoring.run_state import RunState, read_run
 from examples.monitoring.terminal import Screen, can_draw, size_of, wants_colour
 from examples.monitoring.view import explain, paint, picture, rows
-from snippets.framework.command_line import StrictParser, number
-from snippets.framework.errors import UsageError, exit_with_one_line
-from snippets.framework.user_paths import expanded
+from examples.programs.command_line import StrictParser, expanded, number
+from examples.programs.resume import newest_first
+from snippets.errors import UsageError, exit_with_one_line, tell
 
 RUNS = Path("runs")
 LINE_WIDTH = 200  # of lines that do not go to a terminal; only longer names of folders are cut
@@ -58,8 +58,7 @@ def find_runs() -> list[Path]:
     """Return the runs under runs/ that are not over, else the one that began last. Raises UsageError."""
     places = ("*", "*/*", "*/*/*")  # --out, runs of a system, runs of one of its several programs
     configs = [path for place in places for path in RUNS.glob(f"{place}/config.json")]
-    newest = sorted(configs, key=lambda path: path.stat().st_mtime, reverse=True)
-    folders = [path.parent for path in newest]
+    folders = newest_first(configs)
     if not folders:
         raise UsageError(f"there is no run in {RUNS}/; name the folder of a run, or start one")
     return [folder for folder in folders if not read_run(folder).over] or folders[:1]
@@ -153,7 +152,7 @@ def watch_in_lines(watch: Watch, interval: float, characters: Characters) -> Non
         if watch.over:
             for run in runs:
                 for note in explain(run):
-                    print(f"{run.folder}: {note}", flush=True)
+                    tell(f"{run.folder}: {note}")
             return
         time.sleep(interval)
 

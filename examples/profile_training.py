@@ -14,9 +14,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
@@ -24,10 +24,12 @@ except ModuleNotFoundError:
 import torch
 from torch import nn
 
+from examples.programs.program import Program
+from examples.programs.run_folder import check_target
 from examples.systems import modules
+from snippets.errors import RunError, UsageError, exit_with_one_line, tell
 from snippets.find_waits import WaitFinder
-from snippets.framework.errors import UsageError, exit_with_one_line
-from snippets.framework.training_run import Program
+from snippets.foreign_files import open_regular
 from snippets.profiling import record_calls, time_parts, time_undisturbed
 from snippets.training_loop import Task, endless_batches
 
@@ -70,16 +72,29 @@ def show_waits(task: Task, batches: Iterator[Any]) -> None:
 
 
 def show_calls(task: Task, batches: Iterator[Any], trace: Path) -> None:
-    """Print which calls take the most time, and write a trace. Raises UsageError when that fails."""
+    """Print which calls take the most time, and write a trace. Raises UsageError and RunError."""
     try:
         calls = record_calls(lambda: task.learn(next(batches)), task.state.device, trace, steps=RECORDED)
     except OSError as error:
         raise UsageError(f"cannot write {trace}: {error.strerror}; use --out") from error
+    unfinished = trace.with_name(f"{trace.name}.tmp")
+    if unfinished.exists():  # PyTorch renames it at the end, and does not raise
+        unfinished.unlink()
+        raise RunError(f"cannot write {trace}: the disk is full, or files may not be so large; use --out")
     total = sum(call.milliseconds for call in calls)
     print(f"\ncalls in {RECORDED} recorded steps, {total:.1f} ms:\n   own ms  share  calls  name")
     for name, milliseconds, count in calls[:10]:
         print(f"{milliseconds:9.2f} {milliseconds / total:6.1%} {count:6d}  {name}")
-    print(f"trace: {trace}")
+    tell(f"trace: {trace}")
+
+
+def is_trace(file: Path) -> bool:
+    """Return whether a file begins like a trace that PyTorch's profiler writes."""
+    try:
+        with open_regular(file) as content:
+            return b'"schemaVersion"' in content.read(4096)
+    except OSError:
+        return False
 
 
 def make_folder(folder: Path) -> None:
@@ -98,6 +113,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     folder = Path(typed.pop("out", "runs"))
     if folder.is_file():
         raise UsageError(f"--out {folder} is a file; name a folder")
+    trace = folder / f"profile_{program.system.replace('/', '_')}.json"
+    check_target(trace, is_trace)
     task = program.prepare(typed)
     make_folder(folder)
     print(f"device: {task.facts['device']}\nprecision: {task.facts['precision']}")
@@ -107,7 +124,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         task.learn(next(batches))
     show_times(task, batches)
     show_waits(task, batches)
-    show_calls(task, batches, folder / f"profile_{program.system.replace('/', '_')}.json")
+    show_calls(task, batches, trace)
     return 0
 
 

@@ -45,6 +45,7 @@ run=${1%/}
 shift
 log=$run.log
 mkdir -p "$(dirname "$run")"
+before=$(cat "$log" 2> /dev/null | wc -c)
 
 awake=
 if command -v caffeinate > /dev/null; then # on Macs: no sleep because nobody types
@@ -63,7 +64,7 @@ until grep -qs "\"pid\": $pid," "$run/heartbeat.json"; do
   if ! kill -0 "$pid" 2> /dev/null; then
     code=0
     wait "$pid" || code=$?
-    tail -n 3 "$log" >&2
+    tail -c +$((before + 1)) "$log" | grep '^error: ' >&2 || tail -n 3 "$log" >&2 # a first start may print there, too
     exit "$code"
   fi
   sleep 0.2

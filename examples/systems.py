@@ -188,7 +188,7 @@ def find(name: str) -> tuple[System, tuple[Program, ...]]:
         programs = tuple(program for program in system.programs if script in ("", program.name))
         if system.name == wanted and programs and not name.endswith("/"):
             return system, programs
-    raise UnknownSystem(f"{name} is unknown; choose one of: {', '.join(names())}")
+    raise UnknownSystem(f"{name!r} is unknown; choose one of: {', '.join(names())}")
 
 
 def modules() -> dict[str, str]:
@@ -203,9 +203,10 @@ def modules() -> dict[str, str]:
 
 
 def cases(name: str) -> tuple[Case, ...]:
-    """Return the measured trainings of the program that `name` means. Raises UnknownSystem."""
-    system, (program,) = find(name)
-    return tuple(case for case in system.cases if case.program in (None, program.name))
+    """Return the measured trainings of the programs that `name` means. Raises UnknownSystem."""
+    system, programs = find(name)
+    wanted = {None, *(program.name for program in programs)}
+    return tuple(case for case in system.cases if case.program in wanted)
 
 
 def names() -> list[str]:
@@ -239,12 +240,12 @@ def run(command: Sequence[str]) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """List the systems, or train with one; return the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
-    if not words:
-        print("\n".join(names()))
+    if words[:1] in ([], ["-h"], ["--help"]):
+        print(*([__doc__] if words else []), *names(), sep="\n")
         return 0
     try:
         if words[0] == "--known":
-            find(words[1])
+            find("".join(words[1:2]))
             return 0
         return train(words[0], words[1:])
     except UnknownSystem as error:

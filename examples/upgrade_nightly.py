@@ -136,8 +136,9 @@ def pins() -> list[str]:
             continue
         found[name] = version
         for requirement in importlib.metadata.requires(name) or []:
-            if "extra ==" not in requirement:
-                waiting.append(re.sub(r"[-_.]+", "-", re.match(r"[\w.-]+", requirement).group()).lower())
+            needed = re.match(r"[\w.-]+", requirement)
+            if needed and "extra ==" not in requirement:
+                waiting.append(re.sub(r"[-_.]+", "-", needed[0]).lower())
     return [f"{name}=={version}" for name, version in sorted(found.items())]
 
 
@@ -253,16 +254,22 @@ def restore(install: list[str], options: argparse.Namespace) -> None:
     files[-1].unlink()
 
 
+class Parser(argparse.ArgumentParser):
+    """An ArgumentParser that answers a mistake in one line."""
+
+    def print_usage(self, file: object = None) -> None:
+        """Print nothing: the line comes after it."""
+
+
 def main() -> int:
     """Upgrade or restore as the command line says; return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
+    parser = Parser(description=(__doc__ or "").partition("\n")[0], allow_abbrev=False)
     parser.add_argument("--dry-run", action="store_true", help="show what would be done, and do nothing")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.add_argument(
         "--restore", action="store_true", help="go back to the versions before the last upgrade"
     )
     parser.add_argument("--index-url", metavar="URL", help="another index, such as a mirror")
-    parser.print_usage = lambda file: None  # a mistake is answered in one line
     options = parser.parse_args()
     try:
         install = installer()

@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -30,6 +32,32 @@ def replace_file(path: Path, write: Callable[[BinaryIO], Any], keep_as: Path | N
 
 
 # --8<-- [end:replace_file]
+
+
+def remove_leftovers(folder: Path, name: str = "*") -> None:
+    """Remove what killed processes left in `folder` of files and folders; `name` is a pattern of theirs."""
+    for path in folder.glob(f".{name}.*.tmp"):
+        if was_left(path):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+
+def was_left(path: Path) -> bool:
+    """Return whether `path` has a temporary name that replace_file gives, and its process is not there."""
+    number = re.fullmatch(r"\..+\.(\d{1,9})\.tmp", path.name, re.ASCII | re.DOTALL)
+    if number is None:
+        return False
+    if int(number[1]) == os.getpid():  # an earlier process had the number, as each in a container has
+        return True
+    try:
+        os.kill(int(number[1]), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:  # somebody else's
+        pass
+    return False
 
 
 def replace_json(path: Path, value: Any) -> None:

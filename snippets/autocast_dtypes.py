@@ -13,7 +13,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn import functional as F
 
 from snippets.device import why_not_cuda, why_not_mps
-from snippets.framework.errors import UsageError, exit_with_one_line
+from snippets.errors import UsageError, exit_with_one_line
 
 DEVICES = ("mps", "cuda", "cpu")
 FORMATS = {"bf16": torch.bfloat16, "fp16": torch.float16}

@@ -3,13 +3,15 @@
 import io
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 
 from snippets.checkpoints import TrainingState
-from snippets.framework.errors import RunError, UsageError
+from snippets.device import synchronize
+from snippets.errors import RunError, UsageError
 from snippets.memory import is_out_of_memory, limit_memory, release_unused
-from snippets.timing import measure, spread, synchronize
+from snippets.timing import measure, spread
 
 STEPS = 2  # per size: Adam takes memory for its states at the end of the first, so the second needs more
 
@@ -50,7 +52,8 @@ def largest_batch_size(
         raise UsageError(f"cannot try batch sizes from {smallest} to {largest}; 1 is the smallest there is")
     before = io.BytesIO()  # in the memory of the CPU: a copy on the device would make the limit smaller
     torch.save(state.capture(), before)
-    fits, too_large, size = 0, None, smallest
+    fits, too_large = 0, None
+    size: int | None = smallest
     try:
         while size is not None:
             runs = _runs(step, size, state)
@@ -123,7 +126,7 @@ def samples_per_second(
     step: Callable[[int], object], sizes: Iterable[int], device: torch.device
 ) -> dict[int, float]:
     """Return how many samples `step` learns from in a second with each batch size: the median of 30 steps."""
-    return {size: size / spread(measure(lambda size=size: step(size), device)).median for size in sizes}
+    return {size: size / spread(measure(partial(step, size), device)).median for size in sizes}
 
 
 # --8<-- [end:sweep]

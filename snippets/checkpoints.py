@@ -1,6 +1,7 @@
 """Checkpoints: everything that a run needs to continue as if it had never stopped."""
 
 import pickle
+import warnings
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,12 +11,13 @@ import torch
 from torch import nn
 
 from snippets.atomic_write import replace_file
-from snippets.framework.errors import RunError, UsageError
+from snippets.checkpoint_content import MOST, check_names, check_plain
+from snippets.errors import Option, RunError, UsageError
+from snippets.foreign_files import open_regular, size_of
 from snippets.memory import is_out_of_memory
 from snippets.seeds import random_states, restore_random_states
 
 FORMAT = 1  # to be raised when the content of a checkpoint changes
-MOST = 1 << 63  # steps, seconds: a whole number with more digits is no such thing
 
 
 def no_scaler() -> torch.amp.GradScaler:
@@ -71,17 +73,22 @@ class TrainingState:
         check_weights(self.model, captured["model"])
         if self.scaler.is_enabled() != bool(captured["scaler"]):
             other = "in fp16" if captured["scaler"] else "without fp16"
-            raise UsageError(f"the checkpoint is of a run {other}, this one is not; use the same --precision")
-        saved = [[len(group["params"]) for group in part["param_groups"]] for part in captured["optimizers"]]
-        if saved != [[len(group["params"]) for group in part.param_groups] for part in self.optimizers]:
-            raise UsageError("the checkpoint is of a run with another optimizer; use the same one")
+            reason = f"the checkpoint is of a run {other}, this one is not; use the same "
+            raise UsageError(reason, Option("precision"))
         own = self.capture()
         settings = [[part["param_groups"] for part in state["optimizers"]] for state in (own, captured)]
-        if not alike(*settings) or not alike(own["schedulers"], captured["schedulers"]):
+        weights = [[[group["params"] for group in groups] for groups in both] for both in settings]
+        if weights[0] != weights[1]:
+            raise UsageError("the checkpoint is of a run with another optimizer; use the same one")
+        settings_alike = alike(*settings) and alike(own["schedulers"], captured["schedulers"])
+        if not (settings_alike and alike(own["scaler"], captured["scaler"])):
             raise UsageError(
                 "settings of optimizer or schedule in the checkpoint are none that training could have made; "
                 "name another checkpoint"
             )
+        moments = [part for state in captured["optimizers"] for part in state["state"].values()]
+        if broken := [name for part in moments for name, value in part.items() if has_nan(value)]:
+            raise UsageError(f"the state of the optimizer ({broken[0]}) holds NaN; name another checkpoint")
 
 
 def check_weights(model: nn.Module, saved: dict[str, torch.Tensor]) -> None:
@@ -154,7 +161,8 @@ def save_checkpoint(
         reason = getattr(cause, "strerror", None) or str(cause).partition("\n")[0] or type(cause).__name__
         raise RunError(
             f"cannot write {path}: {reason}; the checkpoint before it is untouched: "
-            "remove the cause, then continue with --resume"
+            "remove the cause, then continue with ",
+            Option("resume"),
         ) from error
 
 
@@ -168,11 +176,14 @@ def is_whole(path: Path) -> bool:
     """Return whether `path` is a zip archive in which every part has its CRC-32, as torch.save writes them.
 
     `torch.load` does not compare them: a flipped bit in a tensor loads without an error, as another number.
-    Nor does it read a part whose attributes say "folder"; torch.save sets no attributes at all.
+    Nor does it read a part whose attributes say "folder"; torch.save sets no attributes at all, and does not
+    compress: who does may have packed terabytes.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
-            return archive.testzip() is None and not any(part.external_attr for part in archive.infolist())
+        with open_regular(path) as file, zipfile.ZipFile(file) as archive:
+            parts, size = archive.infolist(), size_of(file)
+            stored = not any(part.external_attr or part.compress_type for part in parts)
+            return stored and sum(part.file_size for part in parts) < size and archive.testzip() is None
     except Exception:  # a damaged archive can raise almost anything
         return False
 
@@ -184,7 +195,8 @@ def load_checkpoint(path: Path, system: str | None = None) -> dict[str, Any]:
 
     `map_location` makes a checkpoint of any device readable on any other; `weights_only` refuses to execute
     code hidden in the file. Raises DamagedCheckpoint when there is no such file or it is not whole, and
-    UsageError when it is not a checkpoint, or of a newer or older format, or of another system than `system`.
+    UsageError when it is not a checkpoint, or of a newer or older format, or of another system than `system`,
+    or its weights are not numbers.
     """
     content = read_archive(path)
     if not has_parts(content):
@@ -196,7 +208,8 @@ def load_checkpoint(path: Path, system: str | None = None) -> dict[str, Any]:
     made_by = content["config"].get("system")
     if system is not None and made_by != system:
         raise UsageError(f"{path} is a checkpoint of {made_by}, not of {system}; name one of {system}")
-    return content
+    check_numbers(content["model"], path)
+    return content | {"model": dict(content["model"])}  # without attributes, which load_state_dict would read
 
 
 # --8<-- [end:load_checkpoint]
@@ -208,15 +221,30 @@ def has_parts(content: Any) -> bool:
     if not all(isinstance(content.get(name), kind) for name, kind in kinds.items()):
         return False
     names, weights = content["model"].keys(), content["model"].values()
-    tensors = all(torch.is_tensor(part) and part.layout == torch.strided for part in weights)
-    return 0 <= content["step"] < MOST and tensors and all(isinstance(name, str) for name in names)
+    tensors = all(map(torch.is_tensor, weights)) and all(isinstance(name, str) for name in names)
+    epoch = content["config"].get("steps_per_epoch", 1)
+    return content["step"] >= 0 and tensors and type(epoch) is int and epoch > 0
+
+
+def check_numbers(weights: dict[str, torch.Tensor], path: Path) -> None:
+    """Raise UsageError, naming the file at `path`, when one of the weights in it is NaN or infinite."""
+    for name, values in weights.items():
+        if not values.isfinite().all():
+            raise UsageError(
+                f"weights in {path} are not numbers: {name} holds NaN or infinity; name another checkpoint"
+            )
+
+
+def has_nan(value: Any) -> bool:
+    """Return whether `value` is or holds NaN."""
+    return (torch.is_tensor(value) or isinstance(value, float)) and bool(torch.as_tensor(value).isnan().any())
 
 
 # --8<-- [start:read_archive]
 def read_archive(path: Path) -> Any:
     """Return what torch.save wrote to `path`, on the CPU. Raises DamagedCheckpoint and UsageError."""
     try:
-        path.open("rb").close()
+        open_regular(path).close()  # a pipe would be waited for
     except FileNotFoundError:
         raise DamagedCheckpoint(f"there is no checkpoint {path}") from None
     except OSError as error:
@@ -224,7 +252,11 @@ def read_archive(path: Path) -> Any:
     if not is_whole(path):
         raise DamagedCheckpoint(f"cannot read checkpoint {path}: it is damaged or cut off")
     try:
-        return torch.load(path, map_location="cpu", weights_only=True)
+        check_names(path)
+        with warnings.catch_warnings(action="ignore"):  # strange content makes PyTorch print some
+            content = torch.load(path, map_location="cpu", weights_only=True)
+        check_plain(content)
+        return content
     except pickle.UnpicklingError:
         raise UsageError(f"cannot read checkpoint {path}: it holds more than weights and numbers") from None
     except Exception as error:  # what zipfile does not notice

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from snippets.checkpoints import load_checkpoint
-from snippets.framework.errors import UsageError, exit_with_one_line
+from snippets.errors import UsageError, exit_with_one_line
 
 PARTS = ("model", "optimizers", "schedulers", "scaler", "random_states", "step")
 

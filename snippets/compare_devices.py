@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from snippets.framework.errors import RunError, UsageError
+from snippets.errors import RunError, UsageError
 
 CPU = torch.device("cpu")
 # How many times less accurate than the CPU, in the same format, a device may be. In float32 the order of the

@@ -21,7 +21,7 @@ try:
     from torch.nn import functional as F
 
     from snippets.device import typed_device
-    from snippets.framework.errors import RunError, exit_with_one_line
+    from snippets.errors import RunError, exit_with_one_line
     from snippets.mlx_weights import export_weights
     from snippets.seeds import seed_everything
     from snippets.timing import measure, spread

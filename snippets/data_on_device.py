@@ -11,7 +11,7 @@ import torch
 
 from snippets.data_order import epoch_order
 from snippets.device import typed_device
-from snippets.framework.errors import UsageError, exit_with_one_line
+from snippets.errors import UsageError, exit_with_one_line
 from snippets.memory import read_memory
 
 MPS_NON_BLOCKING_SINCE = (2, 13)  # before, such a copy could read memory that had already been reused

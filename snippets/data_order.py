@@ -8,7 +8,7 @@ import numpy
 import torch
 from torch.utils.data import Dataset, Sampler
 
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 
 Key = tuple[int, int]  # epoch and index of a sample
 

@@ -3,15 +3,16 @@
 `python -m snippets.device` prints the choice for this machine; with `mps` behind it, it insists on that one.
 """
 
+import os
 import platform
+import subprocess
 import sys
 from collections.abc import Sequence
 
 import torch
 from torch import nn
 
-from snippets.framework.errors import UsageError, exit_with_one_line
-from snippets.framework.macos_version import macos_version
+from snippets.errors import UsageError, exit_with_one_line
 
 
 # --8<-- [start:availability]
@@ -92,6 +93,34 @@ def forward_on(device: torch.device, model: nn.Module, images: torch.Tensor) -> 
 
 
 # --8<-- [end:move]
+# --8<-- [start:synchronize]
+def synchronize(device: torch.device) -> None:
+    """Wait until `device` has done everything that it was given. The CPU has, whenever a call returns."""
+    if device.type == "mps":
+        torch.mps.synchronize()
+    elif device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+# --8<-- [end:synchronize]
+
+
+def macos_version() -> str:
+    """Return the version of macOS, such as "26.1"; "" on other systems.
+
+    macOS 26 tells programs built for an older one that it is 16, and still older programs that it is 10.16.
+    platform.mac_ver() passes that on; sw_vers belongs to the system and does not, with this variable.
+    """
+    told = platform.mac_ver()[0]
+    if not told:
+        return ""
+    environment = os.environ | {"SYSTEM_VERSION_COMPAT": "0"}
+    command = ["sw_vers", "-productVersion"]
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):  # a sandbox may forbid it
+        return told
+    return done.stdout.strip() or told
 
 
 def typed_device(argv: Sequence[str] | None) -> tuple[torch.device, str]:

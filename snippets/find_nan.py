@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from snippets.compare_devices import named_tensors
-from snippets.framework.errors import RunError
+from snippets.errors import RunError
 
 
 # --8<-- [start:forward]

@@ -3,6 +3,7 @@
 import sys
 from collections import Counter
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import torch
@@ -73,7 +74,7 @@ def has_plain_indices(call: Any, args: Any) -> bool:
 
 def calling_line() -> str:
     """Return `file:line` of the innermost frame that belongs neither to PyTorch nor to this file."""
-    frame = sys._getframe()
+    frame: FrameType | None = sys._getframe()
     while frame is not None and frame.f_code.co_filename.startswith(NOT_THE_PROGRAM):
         frame = frame.f_back
     if frame is None:  # on a GPU, the backward pass has a thread of its own

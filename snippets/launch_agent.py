@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from snippets.framework.errors import UsageError, exit_with_one_line
+from snippets.errors import UsageError, exit_with_one_line
 
 
 # --8<-- [start:launch_agent]

@@ -3,6 +3,7 @@
 `python -m snippets.loader_speed 0 2` compares numbers of workers, on samples that take some CPU time each.
 """
 
+import argparse
 import os
 import sys
 import time
@@ -13,8 +14,7 @@ import torch
 from torch.utils.data import Dataset
 
 from snippets.data_loading import EpochLoader
-from snippets.framework.command_line import StrictParser, number, whole_number
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 
 BATCH_SIZE = 16
 PREPARED = 4  # batches that may lie ready when the clock starts, and do not count
@@ -82,13 +82,13 @@ def measure(workers: int, milliseconds: float) -> tuple[float, float]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print a line for each number of workers."""
-    parser = StrictParser(
-        prog="loader_speed", description="Measure a loader with several numbers of workers."
-    )
+    parser = argparse.ArgumentParser(description="Measure a loader with several numbers of workers.")
     add = parser.add_argument
-    add("workers", nargs="*", type=whole_number(0, 1000), default=[0, 2], help="how many each; 0 2")
-    add("--milliseconds", type=number(0, 1000), default=2.0, help="CPU time of a sample; 2")
+    add("workers", nargs="*", type=int, default=[0, 2], help="how many each; 0 2")
+    add("--milliseconds", type=float, default=2.0, help="CPU time of a sample; 2")
     options = parser.parse_args(argv)
+    if min(*options.workers, options.milliseconds) < 0:
+        parser.error(f"{min(*options.workers, options.milliseconds):g}: workers and milliseconds begin at 0")
     print(
         f"PyTorch {torch.__version__}, {os.cpu_count()} cores; {options.milliseconds:g} ms of work per sample"
     )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 
 from snippets.device import typed_device
-from snippets.framework.errors import UsageError, exit_with_one_line
+from snippets.errors import UsageError, exit_with_one_line
 
 MPS_STATISTICS_SINCE = (2, 13)  # torch.accelerator counts memory on MPS from this PyTorch on
 

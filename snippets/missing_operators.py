@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import torch
 
-from snippets.framework.errors import RunError
+from snippets.errors import Option, RunError
 
 # The texts of PyTorch 2.15.
 ERROR = re.compile(r"The operator '(?:aten::)?([\w:.]+)' is not currently implemented for the MPS device")
@@ -25,7 +25,9 @@ def missing_operator(error: BaseException) -> RunError | None:
         return None
     return RunError(
         f"MPS has no operator {found[1]!r} in PyTorch {torch.__version__}; replace it, or continue on the "
-        "CPU with --device cpu, or set PYTORCH_ENABLE_MPS_FALLBACK=1 in the shell and start again"
+        "CPU with ",
+        Option("device", "cpu"),
+        ", or set PYTORCH_ENABLE_MPS_FALLBACK=1 in the shell and start again",
     )
 
 

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from snippets.atomic_write import replace_file
-from snippets.framework.errors import RunError, UsageError
+from snippets.errors import RunError, UsageError
 
 CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
 TRANSPOSED = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)

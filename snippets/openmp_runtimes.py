@@ -12,7 +12,7 @@ import sysconfig
 from collections.abc import Sequence
 from pathlib import Path
 
-from snippets.framework.errors import UsageError, exit_with_one_line
+from snippets.errors import UsageError, exit_with_one_line
 
 PACKAGES = Path(sysconfig.get_path("platlib")).resolve()
 ELSEWHERE = (Path(sys.prefix, "lib"), Path("/opt/homebrew/opt/libomp/lib"), Path("/usr/local/opt/libomp/lib"))

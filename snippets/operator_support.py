@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 
-from snippets.framework.errors import UsageError, exit_with_one_line
+from snippets.errors import UsageError, exit_with_one_line
 
 LIST = "packaged/ATen/native/native_functions.yaml"  # in the package torchgen, which torch installs
 ALWAYS_ON_CPU = {"embedding_renorm_"}  # hard-wired in 2.14.1 and 2.15.0, whatever the fallback variable says

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import torch
 
-from snippets.device import pick_device
-from snippets.framework.errors import UsageError, exit_with_one_line
-from snippets.framework.macos_version import macos_version
+from snippets.device import macos_version, pick_device
+from snippets.errors import Option, UsageError, exit_with_one_line
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 NAMES = ("auto", *DTYPES)
@@ -67,15 +66,15 @@ def dtype_inside(precision: Precision) -> torch.dtype:
 def prove(precision: Precision) -> None:
     """Raise UsageError unless `precision` is in force: refused formats often only warn, or do nothing."""
     cure = "use fp32" if precision.name == "bf16" else "use bf16 or fp32"
-    where = f"--precision {precision.name} cannot be used on {precision.device}"
+    where = Option("precision", precision.name), f" cannot be used on {precision.device}: "
     try:
         found = dtype_inside(precision)
     except (RuntimeError, TypeError, AssertionError) as error:  # a build without CUDA asserts
-        raise UsageError(f"{where}: {error}; {cure}") from error
+        raise UsageError(*where, f"{error}; {cure}") from error
     if found != precision.dtype:
-        raise UsageError(f"{where}: inside autocast a product is {found}; {cure}")
+        raise UsageError(*where, f"inside autocast a product is {found}; {cure}")
     if precision.name == "fp16" and not precision.scaler().is_enabled():
-        raise UsageError(f"{where}: its gradients cannot be scaled; {cure}")
+        raise UsageError(*where, f"its gradients cannot be scaled; {cure}")
 
 
 # --8<-- [end:proof]
@@ -93,7 +92,7 @@ def pick_precision(wanted: str, device: torch.device) -> Precision:
     if obstacle is not None:
         others = " or ".join(other for other in ("bf16", "fp32") if why_not_on_mps(other) is None)
         version = f"this is PyTorch {torch.__version__} on macOS {macos_version() or 'unknown'}"
-        raise UsageError(f"--precision {name} {obstacle}, and {version}; use {others}")
+        raise UsageError(Option("precision", name), f" {obstacle}, and {version}; use {others}")
     precision = Precision(device, DTYPES[name], name, reason)
     prove(precision)
     return precision

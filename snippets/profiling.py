@@ -1,7 +1,7 @@
 """Where the time of a training step goes: its parts, its calls, and what the GPU does for them."""
 
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +12,8 @@ from torch import nn
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from torch.profiler import DeviceType, ProfilerActivity, profile, schedule
 
-from snippets.framework.errors import UsageError
-from snippets.timing import synchronize
+from snippets.device import synchronize
+from snippets.errors import UsageError
 
 
 # --8<-- [start:parts]
@@ -22,7 +22,7 @@ class PartTimer:
 
     def __init__(self, device: torch.device) -> None:
         self.device = device
-        self.seconds: Counter[str] = Counter()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
         self.running: list[tuple[str, float]] = []  # parts that have begun, the innermost last
 
     def begin(self, part: str) -> None:
@@ -111,7 +111,7 @@ class CallTime(NamedTuple):
 
     name: str
     milliseconds: float
-    count: int
+    calls: int
 
 
 def record_calls(

@@ -2,10 +2,14 @@
 
 import io
 import pickle
+import pickletools
 import re
 from typing import Any
 
 import numpy
+
+LONGEST_KEY = 256  # letters or bytes
+MOST_KEYS = 100  # of a dictionary: numbers can be chosen so that each is compared with all others
 
 
 # --8<-- [start:restricted_unpickler]
@@ -17,6 +21,7 @@ class NumberFormat:
     """
 
     __slots__ = ("dtype",)
+    dtype: numpy.dtype | None
 
     def __init__(self, name: str | bytes, align: object = None, copy: object = None) -> None:
         text = name.decode("ascii") if isinstance(name, bytes) else name
@@ -24,7 +29,7 @@ class NumberFormat:
             self.dtype = None
             return
         if not isinstance(text, str) or not re.fullmatch("b1|[iu][1248]|f[248]", text):
-            raise pickle.UnpicklingError(f"a format that is no plain number: {name!r:.40}")
+            raise pickle.UnpicklingError("a format that is no plain number")
         self.dtype = numpy.dtype(text)
 
     def __setstate__(self, state: tuple) -> None:
@@ -44,6 +49,7 @@ class PlainArray:
     """
 
     __slots__ = ("values",)
+    values: Any
 
     def __init__(self, *arguments: Any) -> None:
         if isinstance(arguments[0], bytes | bytearray):  # protocol 5: bytes, format, shape, order
@@ -72,17 +78,38 @@ def plain_scalar(number_format: NumberFormat, content: bytes) -> float:
 def latin1_bytes(text: str, encoding: str) -> bytes:
     """Stand in for `_codecs.encode`, by which protocol 2 of Python 3 stores bytes, always as latin1."""
     if encoding != "latin1":
-        raise pickle.UnpicklingError(f"bytes in encoding {encoding!r}")
+        raise pickle.UnpicklingError("bytes in another encoding than latin1")
     return text.encode("latin1")
 
 
-class ArrayUnpickler(pickle._Unpickler):  # in Python: the one in C reserves what a few bytes ask for
+class PlainDict(dict):
+    """A dictionary with few, simple keys: nested ones, or thousands of one hash, can take days to find."""
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        for part in key if type(key) is tuple and len(key) == 2 else (key,):
+            short = type(part) in (str, bytes) and len(part) <= LONGEST_KEY
+            if not short and type(part) not in (int, float):
+                raise pickle.UnpicklingError("a key that is no number, no pair of numbers and no short text")
+        if len(self) == MOST_KEYS:
+            raise pickle.UnpicklingError(f"a dictionary with more than {MOST_KEYS} keys")
+        super().__setitem__(key, value)
+
+
+class ArrayUnpickler(pickle._Unpickler):  # the one in Python: of the one in C, no operation can be replaced
     """Reads numbers, texts, lists, dictionaries and arrays of plain numbers, and refuses everything else.
 
     A pickle can only call what `find_class` returns, so this list of our own is all that it can use.
     What it cannot be kept from is holding wrong numbers.
     """
 
+    OPERATIONS = frozenset(
+        "PROTO FRAME STOP MARK NONE NEWTRUE NEWFALSE BININT BININT1 BININT2 LONG1 "  # noqa: SIM905 - shorter
+        "BINFLOAT BINSTRING SHORT_BINSTRING BINBYTES SHORT_BINBYTES BINBYTES8 BYTEARRAY8 BINUNICODE "
+        "SHORT_BINUNICODE BINUNICODE8 EMPTY_TUPLE TUPLE TUPLE1 TUPLE2 TUPLE3 EMPTY_LIST APPEND APPENDS "
+        "EMPTY_DICT SETITEM SETITEMS GLOBAL STACK_GLOBAL REDUCE BUILD BINPUT LONG_BINPUT MEMOIZE BINGET "
+        "LONG_BINGET".split()
+    )
+    MOST = 1_000_000  # operations; CIFAR-100 takes a quarter of them
     ALLOWED = {  # noqa: RUF012 - never changed
         ("numpy", "ndarray"): None,  # only named, as an argument
         ("numpy", "dtype"): NumberFormat,
@@ -95,11 +122,50 @@ class ArrayUnpickler(pickle._Unpickler):  # in Python: the one in C reserves wha
         ("_codecs", "encode"): latin1_bytes,
     }
 
+    stack: list[Any]
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(io.BytesIO(content), encoding="bytes")
+        self.content, self.left = content, 2 * len(content)  # what calls may be given: text, then its bytes
+
+    def load(self) -> Any:
+        """Return the object. Raises UnpicklingError, and ValueError where a length exceeds the file."""
+        for number, (operation, *_) in enumerate(pickletools.genops(self.content)):
+            if operation.name not in self.OPERATIONS:
+                raise pickle.UnpicklingError(f"the operation {operation.name}, which no array needs")
+            if number == self.MOST:
+                raise pickle.UnpicklingError(f"more than {self.MOST:,} operations")
+        return super().load()
+
     def find_class(self, module: str, name: str) -> Any:
         """Return what stands in for the function or class that the file names. Raises UnpicklingError."""
         if (module, name) not in self.ALLOWED:
             raise pickle.UnpicklingError(f"it wants to use {module}.{name}, which no array needs")
         return self.ALLOWED[module, name]
+
+    def check_call(self, function: Any, arguments: Any, allowed: tuple) -> None:
+        """Raise UnpicklingError for anything but our own with a few arguments, each of them used once."""
+        if function not in allowed or type(arguments) is not tuple or len(arguments) > 8:
+            raise pickle.UnpicklingError("a call that no array needs")
+        self.left -= sum(len(part) for part in arguments if isinstance(part, str | bytes | bytearray))
+        if self.left < 0:
+            raise pickle.UnpicklingError("the same bytes again and again")
+
+    def load_reduce(self) -> None:
+        """Call a function or class, as a file says."""
+        self.check_call(self.stack[-2], self.stack[-1], tuple(self.ALLOWED.values()))
+        super().load_reduce()  # type: ignore[misc]  # exists, but typeshed leaves it out
+
+    def load_build(self) -> None:
+        """Give an object its state, as a file says: that of a function would stay for the next file."""
+        self.check_call(type(self.stack[-2]), self.stack[-1], (PlainArray, NumberFormat))
+        super().load_build()  # type: ignore[misc]  # likewise
+
+    dispatch = pickle._Unpickler.dispatch | {
+        pickle.REDUCE[0]: load_reduce,
+        pickle.BUILD[0]: load_build,
+        pickle.EMPTY_DICT[0]: lambda self: self.append(PlainDict()),
+    }
 
 
 def read_pickled_arrays(content: bytes) -> Any:
@@ -107,18 +173,24 @@ def read_pickled_arrays(content: bytes) -> Any:
 
     Raises UnpicklingError for a forbidden global, and almost any exception for a damaged pickle.
     """
-    return with_arrays(ArrayUnpickler(io.BytesIO(content), encoding="bytes").load())
+    return with_arrays(ArrayUnpickler(content).load(), {})
 
 
-def with_arrays(value: Any) -> Any:
-    """Return `value` with NumPy arrays for their stand-ins, in lists, tuples and dictionaries, too."""
-    if isinstance(value, PlainArray):
-        return with_arrays(value.values)  # an object may hold further ones
-    if isinstance(value, dict):
-        return {key: with_arrays(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(map(with_arrays, value))
-    return value
+def with_arrays(value: Any, done: dict[int, Any]) -> Any:
+    """Return `value` with NumPy arrays for their stand-ins, in lists, tuples and dictionaries, too.
+
+    `done` holds what was returned, by `id`: a file can name one list so often that no end would come.
+    """
+    if id(value) not in done:
+        found = value
+        if isinstance(value, PlainArray):
+            found = with_arrays(value.values, done)  # an object may hold further ones
+        elif isinstance(value, dict):
+            found = {key: with_arrays(part, done) for key, part in value.items()}
+        elif isinstance(value, list | tuple):
+            found = type(value)(with_arrays(part, done) for part in value)
+        done[id(value)] = found
+    return done[id(value)]
 
 
 # --8<-- [end:restricted_unpickler]

@@ -38,7 +38,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
@@ -53,7 +53,7 @@ BLOCK = {"cpu": 2**21, "mps": 2**24, "cuda": 2**26}
 ONE_BY_ONE = {"cpu"}  # devices that compute the chunks one after the other
 
 Place = tuple[slice, slice, slice]  # time, rows, channels
-Start = Tensor | None  # a value of one step for a whole block; None is 0
+Start: TypeAlias = Tensor | None  # a value of one step for a whole block; None is 0
 Sums = dict[str, Tensor]  # gradients by the name of what they belong to
 
 
@@ -152,8 +152,8 @@ class BlockwiseScan:
         Both are (steps, rows, channels, state), and valid until the next call.
         """
         time, rows, channels = place
-        steps, *block = *self.x[place].shape, self.A.shape[1]
-        states = self.reuse(1, 1 + steps, *block)
+        steps, *block = self.x[place].shape
+        states = self.reuse(1, 1 + steps, *block, self.A.shape[1])
         states[0] = 0 if start is None else start  # first of all: `start` may lie in the same memory
         torch.mul(column(self.u[place]), column(self.B[time, rows]).mT, out=states[1:])
         decay = self.decays(self.dt[place], channels)

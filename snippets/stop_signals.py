@@ -1,6 +1,8 @@
 """End a long run politely: Ctrl-C and SIGTERM ask it to stop after the current step."""
 
+import contextlib
 import signal
+from collections.abc import Iterator
 from types import FrameType, TracebackType
 from typing import Any, Self
 
@@ -35,3 +37,15 @@ class StopSignals:
 
 
 # --8<-- [end:stop_signals]
+@contextlib.contextmanager
+def terminate_like_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM raise KeyboardInterrupt, as SIGINT does, while the context lasts."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

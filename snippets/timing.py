@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import torch
 
-from snippets.device import typed_device
-from snippets.framework.errors import exit_with_one_line
+from snippets.device import synchronize, typed_device
+from snippets.errors import exit_with_one_line
 
 Work = Callable[[], object]
 
@@ -20,16 +20,6 @@ Work = Callable[[], object]
 CPU_SIZE, GPU_SIZE = 1024, 4096
 
 
-# --8<-- [start:synchronize]
-def synchronize(device: torch.device) -> None:
-    """Wait until `device` has done everything that it was given. The CPU has, whenever a call returns."""
-    if device.type == "mps":
-        torch.mps.synchronize()
-    elif device.type == "cuda":
-        torch.cuda.synchronize(device)
-
-
-# --8<-- [end:synchronize]
 # --8<-- [start:spread]
 @dataclass(frozen=True)
 class Spread:

@@ -4,8 +4,9 @@ import copy
 import itertools
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import torch
@@ -14,11 +15,11 @@ from tqdm import tqdm
 from snippets.checkpoints import TrainingState, all_finite, save_checkpoint
 from snippets.data_loading import EpochLoader
 from snippets.data_on_device import ResidentBatches
-from snippets.framework.errors import RunError
-from snippets.framework.run_folder import RunFolder
+from snippets.errors import RunError
 from snippets.memory import memory_mb
 from snippets.precision import Precision
 from snippets.stop_signals import StopSignals
+from snippets.training_step import in_parts, optimizer_step
 
 LOG_EVERY = 10  # steps between lines of metrics.jsonl; reading a loss makes the CPU wait for the GPU
 LOOK_EVERY = 5.0  # seconds after which slow steps are looked at even so
@@ -36,10 +37,25 @@ class EpochResult:
     line: str
 
 
-class Task(Protocol):
+class TaskOptions(Protocol):
+    """What all tasks ask of their options."""
+
+    @property
+    def batch_size(self) -> int:
+        """Samples that go through the network at once."""
+
+    @property
+    def compile(self) -> bool:
+        """Whether the network is compiled."""
+
+
+class Task:
     """What a training system brings along: its network, its data, how it learns from them."""
 
+    options: TaskOptions
     state: TrainingState
+    network: Callable[..., Any]  # the one in `state`, perhaps compiled
+    max_norm: float | None = None  # gradients are clipped to it
     precision: Precision
     facts: dict[str, Any]  # for config.json: "device", "precision", "compile" in words, and the system's own
     steps_per_epoch: int
@@ -54,21 +70,43 @@ class Task(Protocol):
         belongs into `state.progress`, which every checkpoint holds, and is taken from there.
         """
 
+    def check(self, progress: dict[str, Any]) -> None:
+        """Raise ValueError when what `begin_epoch` keeps in `progress` is none of this training's."""
+
     def batches(self, epoch: int, first: int) -> Iterator[Any]:
         """Yield the batches of an epoch from number `first` on, the same in a resumed run."""
         return self.source.batches(epoch, first)
 
+    def parts(self, batch: Any) -> Iterator[tuple[Any, Any]]:
+        """Yield the parts of a batch that go through the network at once, with their shares of the mean."""
+        return in_parts(batch, self.options.batch_size)
+
+    def measures(self, part: Any, network: Callable[..., Any]) -> torch.Tensor:
+        """Return what is measured of a part of a batch (k,), the mean loss first."""
+        raise NotImplementedError
+
+    def evaluate(self, epoch: int, measures: list[float], samples_per_s: float) -> EpochResult:
+        """Measure the network after `epoch` (1, 2, …), of whose steps `measures` (k,) are the means."""
+        raise NotImplementedError
+
+    # --8<-- [end:task]
+    # --8<-- [start:learn]
     def learn(self, batch: Any) -> torch.Tensor:
         """Take one step and return its measures (k,), the mean loss first.
 
         They stay on the device: reading them here would make the CPU wait for the GPU in every step.
         """
+        total = torch.zeros((), device=self.state.device)
+        for part, share in self.parts(batch):  # one part without --accumulate
+            measures = share * self.measures(part, self.network)
+            self.state.scaler.scale(measures[0]).backward()
+            total = total + measures.detach()
+        optimizer_step(self.state, self.max_norm)
+        return total
 
-    def evaluate(self, epoch: int, measures: list[float], samples_per_s: float) -> EpochResult:
-        """Measure the network after `epoch` (1, 2, …), of whose steps `measures` (k,) are the means."""
+    # --8<-- [end:learn]
 
 
-# --8<-- [end:task]
 def endless_batches(task: Task) -> Iterator[Any]:
     """Yield the batches of one epoch after the other, for measurements."""
     for epoch in itertools.count():
@@ -82,15 +120,32 @@ def new_progress() -> dict[str, Any]:
     return epoch | {"seconds": 0.0, "result": {}, "best_score": -math.inf, "best_epoch": 0}
 
 
+class Record(Protocol):
+    """Where a run is written down: its folder, or a stand-in."""
+
+    last_checkpoint: Path
+    best_checkpoint: Path
+
+    def say(self, line: str = "") -> None:
+        """Print a line and keep it."""
+
+    def log(self, **values: Any) -> None:
+        """Keep the measures of a step."""
+
+    def beat(self, status: str = "running", **values: Any) -> None:
+        """Tell whoever watches what the run is doing."""
+
+
 class Training:
     """A run in progress."""
 
-    def __init__(self, task: Task, run: RunFolder, config: dict[str, Any], advice: str) -> None:
+    def __init__(self, task: Task, run: Record, config: dict[str, Any], advice: str) -> None:
         """`config` goes into the checkpoints; `advice` is given when the loss stops being a number."""
         self.task, self.run, self.config, self.advice = task, run, config, advice
         self.state = task.state
         self.state.progress = self.state.progress or new_progress()
         self.unread: list[torch.Tensor] = []  # measures of steps, still on the device
+        self.has_looked = False  # at a loss: what was restored can be trained on
         self.rate = 0.0
         self.unsaved_best: dict[str, Any] | None = None  # captured, to be written with the next checkpoint
         self.clock = self.looked_at = self.began = time.monotonic()
@@ -147,7 +202,7 @@ class Training:
         eta = round((self.task.total_steps - state.step) * state.progress["seconds"] / state.step, 1)
         memory = round(memory_mb(state.device), 1)
         self.run.beat(step=state.step, loss=loss, samples_per_s=speed, eta_s=eta, memory_mb=memory)
-        self.looked_at = time.monotonic()
+        self.looked_at, self.has_looked = time.monotonic(), True
 
     # --8<-- [start:nan_guard]
     def read_measures(self) -> float:

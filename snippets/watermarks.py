@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import torch
 
-from snippets.framework.errors import UsageError, exit_with_one_line
+from snippets.errors import UsageError, exit_with_one_line
 
 # --8<-- [start:watermarks]
 HIGH = "PYTORCH_MPS_HIGH_WATERMARK_RATIO"

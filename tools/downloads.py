@@ -23,9 +23,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from pathspec import GitIgnoreSpec
 
+from examples.programs.start import NOTE, PACKAGES, source_commit
 from examples.systems import SYSTEMS, System
-from snippets.framework.commit import NOTE, source_commit
-from snippets.framework.startup import PACKAGES
 from tools.checks.sections import is_marker
 from tools.follow_imports import follow_imports
 

@@ -48,7 +48,7 @@ def imported_modules(name: str, text: str) -> list[str]:
         if isinstance(node, ast.Import):
             modules += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            if node.level:
+            if node.level or node.module is None:
                 raise ValueError(
                     f"{name}:{node.lineno}: write `from package.module import`, not a relative import"
                 )

@@ -11,14 +11,17 @@ import platform
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 MACOS = "15.5"  # what the tests are told; the newer the version, the fewer tests are left out
 MEMORY = 16 << 30  # bytes that the Mac is said to have
 SECONDS = 60  # that one test may take
+
+Reporting = Generator[None, pytest.TestReport, pytest.TestReport]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -28,16 +31,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Answer the two questions that the tests ask about the Mac, and hide a package that may not fit."""
-    sys.modules["torchvision"] = None  # the tests do without it, but not with a build for another PyTorch
-    platform.mac_ver = lambda *_: (MACOS, ("", "", ""), "arm64")
+    change = pytest.MonkeyPatch()  # for as long as this process lives
+    # The tests do without it, but not with a build for another PyTorch.
+    change.setitem(sys.modules, "torchvision", None)
+    change.setattr(platform, "mac_ver", lambda *_: (MACOS, ("", "", ""), "arm64"))
     ask = subprocess.check_output
 
-    def answer(command: list[str], *args: object, **options: object) -> bytes:
+    def answer(command: list[str], *args: Any, **options: Any) -> bytes:
         if command == ["sysctl", "-n", "hw.memsize"]:
             return str(MEMORY).encode()
         return ask(command, *args, **options)
 
-    subprocess.check_output = answer
+    change.setattr(subprocess, "check_output", answer)
 
 
 def record(config: pytest.Config) -> Path:
@@ -80,7 +85,7 @@ def too_long(*_: object) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Reporting:
     """Note the outcome: passed, failed, skipped, xfailed (as on a Mac) or xpassed (fails on a Mac only)."""
     report = yield
     if report.when != "call" and report.outcome == "passed":

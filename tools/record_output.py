@@ -191,7 +191,7 @@ def text_hash(text: str) -> str:
 
 def drawn(entry: dict, root: Path) -> dict[str, str]:
     """Return the pictures that an entry's stored files become, by file name."""
-    found = {}
+    found: dict[str, str] = {}
     for metrics, name in entry.get("draw", {}).items():
         found |= pictures(root / FOLDER / metrics, name)
     return found

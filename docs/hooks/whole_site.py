@@ -9,8 +9,10 @@ started, before the other hooks ask for them.
 """
 
 import os
+import shutil
 import socket
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -19,11 +21,14 @@ from mkdocs.config import load_config
 from mkdocs.config.base import ValidationError
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
+from mkdocs.livereload import LiveReloadServer
 from mkdocs.plugins import event_priority, get_plugin_logger
 
 ROOT = Path(__file__).resolve().parents[2]
 NEEDED = ("bs4", "jieba", "packaging", "yaml")  # what hooks import beside MkDocs, its theme and its plugins
 LOCALE = "DOCS_LOCALE"
+UNFINISHED = ".unfinished"  # in a site while it is made; MkDocs lets hidden files be
+SITE = "index.html", "sitemap.xml", "search/sections.json"  # the last is made by no other project
 
 if missing := [name for name in NEEDED if find_spec(name) is None]:
     raise ValidationError(
@@ -65,7 +70,11 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_pre_build(config: MkDocsConfig) -> None:
-    """Forget what an earlier build of this process has read, and compare the two languages."""
+    """Before MkDocs empties the site's folder, see what it is; then make ready. Raises PluginError.
+
+    What an earlier build of this process has read is forgotten, and the two languages are compared.
+    """
+    check_replaceable(Path(config.site_dir))
     for module in list(sys.modules.values()):
         if str(getattr(module, "__file__", None)).startswith(str(ROOT)):
             for value in list(vars(module).values()):
@@ -75,10 +84,26 @@ def on_pre_build(config: MkDocsConfig) -> None:
             log.warning(defect)
 
 
+def check_replaceable(folder: Path) -> None:
+    """Mark `folder` as a site that is being made. Raises PluginError when it holds anything but a site."""
+    known = (folder / UNFINISHED).is_file() or all((folder / name).is_file() for name in SITE)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not known and any(not path.name.startswith(".") for path in folder.iterdir()):
+            raise PluginError(
+                f"{folder} holds files that are no site of this project, and a build deletes what it finds "
+                "there; choose a new folder, or remove this one yourself"
+            )
+        (folder / UNFINISHED).touch()
+    except OSError as error:
+        raise PluginError(f"cannot write a site to {folder}: {error.strerror}; choose another") from None
+
+
 @event_priority(-1000)  # after all plugins and hooks, which write their files at the end of a build, too
 def on_post_build(config: MkDocsConfig) -> None:
     """Tidy one language; after English build Chinese, and check the whole."""
     folder = Path(config.site_dir)
+    (folder / UNFINISHED).unlink()
     (folder / "sitemap.xml.gz").unlink()  # carries the time of the build: no two builds would be equal
     if LOCALE in os.environ:
         return
@@ -106,3 +131,27 @@ def build_chinese(config: MkDocsConfig) -> None:
         )
     finally:
         del os.environ[LOCALE]
+
+
+def on_serve(server: LiveReloadServer, config: MkDocsConfig, builder: Callable[[], None]) -> LiveReloadServer:
+    """Serve the last good site while a page is broken."""
+    folder = Path(config.site_dir)
+    kept = folder.with_name(f"{folder.name}_kept")
+
+    def build_or_keep() -> None:
+        folder.rename(kept)
+        replaced = False
+        try:
+            builder()
+            replaced = True
+        except (Exception, SystemExit) as error:  # of MkDocs, a plugin or a template
+            reported = isinstance(error, SystemExit)
+            cause = "see above" if reported else f"{type(error).__name__}: {' '.join(str(error).split())}"
+            log.error(f"the site was not made again and stays as it was; {cause}")
+        finally:
+            shutil.rmtree(kept if replaced else folder, ignore_errors=True)
+            if not replaced:
+                kept.rename(folder)
+
+    server.builder = build_or_keep
+    return server

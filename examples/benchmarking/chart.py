@@ -12,6 +12,8 @@ from snippets.timing import spread
 # Okabe and Ito: distinct to all eyes
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 
+MARK = "Benchmark of the MPS Handbook"  # in the file: which pictures may be replaced by others
+
 
 def speeds(row: Row) -> tuple[float, float, float]:
     """Return samples per second: of the median time, of the slow and of the fast tenth."""
@@ -33,7 +35,7 @@ def draw_chart(rows: list[Row], image: Path, title: str) -> None:
         draw_lines(axes, measured, by_workers=len({workers for _, workers in points}) > 1)
     axes.spines[["top", "right"]].set_visible(False)
     figure.suptitle(title, fontsize=11)
-    figure.savefig(image, dpi=150)
+    figure.savefig(image, dpi=150, metadata={"Title": MARK})
 
 
 def draw_bars(axes: Axes, rows: list[Row]) -> None:
@@ -73,8 +75,9 @@ def draw_lines(axes: Axes, rows: list[Row], *, by_workers: bool) -> None:
     else:
         axes.set_xscale("log", base=2)
         axes.set_xlabel("batch size")
-    places = sorted({row.job.workers if by_workers else row.job.batch_size for row in rows})
-    axes.set_xticks(places, [str(place) for place in places])
+    swept = (row.job.workers if by_workers else row.job.batch_size for row in rows)
+    ticks = sorted({place for place in swept if place is not None})
+    axes.set_xticks(ticks, [str(tick) for tick in ticks])
     axes.minorticks_off()
     axes.set_ylabel("samples per second")
     axes.set_ylim(bottom=0)

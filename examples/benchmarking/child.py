@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie exampl
 
 from examples.benchmarking.levels import Level
 from examples.benchmarking.steps import Plan, time_steps
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 from snippets.memory import is_out_of_memory
 
 MARK = "benchmark result> "  # a system may print lines of its own before it

@@ -4,7 +4,7 @@ import platform
 from dataclasses import dataclass
 
 from snippets.device import why_not_cuda, why_not_mps
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 
 DEVICES = ("cpu", "mps", "cuda")
 PRECISIONS = ("fp32", "bf16", "fp16")

@@ -1,16 +1,17 @@
 """The command line of the benchmark: a system, flags of the benchmark, flags of the system."""
 
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from examples.benchmarking.levels import Level, default_levels, parse_levels
 from examples.benchmarking.steps import Plan
+from examples.programs.command_line import Spelling, StrictParser, expanded, whole_number
+from examples.programs.run_folder import check_target, json_with
 from examples.systems import modules
-from snippets.framework.command_line import StrictParser, whole_number
-from snippets.framework.errors import UsageError
-from snippets.framework.user_paths import expanded
+from snippets.errors import Option, UsageError
+from snippets.foreign_files import read_bytes
 
 DECIDED = {  # options of the systems that the benchmark sets itself, and what to use instead
     "device": "--levels",
@@ -44,6 +45,16 @@ def whole_numbers(text: str, low: int, high: int) -> list[int]:
     return list(dict.fromkeys(values))
 
 
+def is_chart(file: Path) -> bool:
+    """Return whether a picture is one that draw_chart has drawn."""
+    from examples.benchmarking.chart import MARK  # takes half a second
+
+    try:
+        return MARK.encode() in read_bytes(file, most=1 << 26)
+    except OSError:
+        return False
+
+
 def make_parser() -> StrictParser:
     """Return the parser of the benchmark's own flags."""
     parser = StrictParser(
@@ -73,19 +84,19 @@ def read_options(argv: Sequence[str]) -> Options:
     if system not in modules():
         raise UsageError(f"unknown system {system!r}; name one first: {', '.join(modules())}")
     own, words = parser.parse_known_args(rest)
-    if own.batch_sizes and "--batch-size" in [word.partition("=")[0] for word in words]:
-        raise UsageError("--batch-size and --batch-sizes: give one of them")
     for path in filter(None, (own.json, own.chart)):
         if not path.absolute().parent.is_dir():
             raise UsageError(f"{path}: there is no folder {path.absolute().parent}")
         if path.is_dir():
             raise UsageError(f"{path} is a folder; name a file")
-    if own.chart and own.chart.suffix not in (".png", ".svg", ".pdf"):
-        raise UsageError(f"--chart {own.chart}: the name must end in .png, .svg or .pdf")
+    if own.json:
+        check_target(own.json, json_with("system", "plan", "rows"), [".json"], option="--json")
+    if own.chart:
+        check_target(own.chart, is_chart, [".png", ".svg", ".pdf"], option="--chart")
     few, many = (2, 5) if own.quick else (Plan.warm_up, Plan.readings)
     return Options(
         system=system,
-        words=[*words, "--quick"] if own.quick else words,
+        words=[*words, *spelling_of(system).words({"quick": True})] if own.quick else words,
         levels=parse_levels(own.levels) if own.levels else default_levels(),
         batch_sizes=own.batch_sizes or [None],
         workers=own.workers or [None],
@@ -95,8 +106,22 @@ def read_options(argv: Sequence[str]) -> Options:
     )
 
 
-def check_words(typed: dict[str, Any]) -> None:
+def spelling_of(system: str) -> Spelling:
+    """Return how the options of a system are typed."""
+    return importlib.import_module(modules()[system]).PROGRAM.spelling
+
+
+def check_words(options: Options) -> None:
     """Raise UsageError for an option of the system that the benchmark decides."""
-    for name, instead in DECIDED.items():
-        if name in typed:
-            raise UsageError(f"--{name.replace('_', '-')} is decided by the benchmark; use {instead}")
+    spelling = spelling_of(options.system)
+    typed = {key_of(word) for word in options.words}
+    swept = {"batch_size": "--batch-sizes"} if options.batch_sizes != [None] else {}
+    for name, instead in (DECIDED | swept).items():
+        spelt = spelling.option(Option(name))
+        if typed & {spelt, *map(key_of, spelling.words({name: 1}))}:
+            raise UsageError(f"{spelt} is decided by the benchmark; use {instead}")
+
+
+def key_of(word: str) -> str:
+    """Return what stands before the = of a word, without the + of a key that Hydra adds."""
+    return word.partition("=")[0].lstrip("+")

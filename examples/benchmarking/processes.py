@@ -6,9 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from examples.benchmarking.child import MARK, Job
@@ -55,20 +53,6 @@ def end_group(child: subprocess.Popen) -> None:
             os.killpg(child.pid, number)
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(PATIENCE)
-    for stream in (child.stdin, child.stdout, child.stderr):
+    for stream in filter(None, (child.stdin, child.stdout, child.stderr)):
         with contextlib.suppress(OSError):
             stream.close()
-
-
-@contextlib.contextmanager
-def terminate_like_ctrl_c() -> Iterator[None]:
-    """Let SIGTERM raise KeyboardInterrupt, as SIGINT does, while the context lasts."""
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

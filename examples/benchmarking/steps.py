@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
+from snippets.device import synchronize
 from snippets.memory import read_memory
-from snippets.timing import synchronize
 from snippets.training_loop import Task, endless_batches
 
 SHORT = 0.010  # seconds; waiting after every step would be a noticeable part of a shorter one

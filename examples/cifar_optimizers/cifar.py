@@ -14,7 +14,8 @@ import numpy
 import torch
 
 from examples.cifar_optimizers.image_data import ImageData
-from snippets.framework.errors import RunError, UsageError
+from snippets.errors import RunError, UsageError
+from snippets.foreign_files import UNPACKED, read_bytes
 from snippets.restricted_pickle import read_pickled_arrays
 
 
@@ -71,7 +72,7 @@ def read_file(path: Path, cifar: Cifar, md5: str | None) -> tuple[torch.Tensor, 
     Raises UsageError when the file is missing, not the official one, or does not hold what it should.
     """
     try:
-        content = path.read_bytes()
+        content = read_bytes(path, UNPACKED)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}; --download fetches the whole set") from None
     found = hashlib.md5(content, usedforsecurity=False).hexdigest()

@@ -10,9 +10,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
@@ -20,15 +20,14 @@ except ModuleNotFoundError:
 import torch
 from torch.nn import functional as F
 
-from examples.cifar_optimizers.augmentation import network_input
-from examples.cifar_optimizers.image_data import ImageData
+from examples.cifar_optimizers.image_data import ImageData, network_input
 from examples.cifar_optimizers.model import ResNet18
 from examples.cifar_optimizers.options import resolve
-from examples.cifar_optimizers.training_data import load_for_training
+from examples.cifar_optimizers.train import load_for_training
+from examples.programs.command_line import StrictParser, first_line
 from snippets.compare_devices import Comparison, compare_devices
 from snippets.device import pick_device
-from snippets.framework.command_line import StrictParser
-from snippets.framework.errors import RunError, exit_with_one_line
+from snippets.errors import RunError, exit_with_one_line
 from snippets.operator_recorder import OperatorRecorder, missing_on_mps
 from snippets.operator_support import installed_list, read_operators
 from snippets.precision import Precision, pick_precision
@@ -63,7 +62,7 @@ def compare(data: ImageData, width: int, precision: Precision) -> tuple[Comparis
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the comparison. Raises RunError when the device computes wrongly, or would not get through."""
-    parser = StrictParser(prog="compare_devices.py", description=__doc__.splitlines()[0])
+    parser = StrictParser(prog="compare_devices.py", description=first_line(__doc__))
     parser.add_argument("--device", default="auto", choices=("auto", "mps", "cuda", "cpu"))
     parser.add_argument("--precision", default="fp32", choices=("fp32", "bf16", "fp16"))
     parser.add_argument("--data", default="digits", metavar="NAME|FOLDER", help="as in train.py; digits")

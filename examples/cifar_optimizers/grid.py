@@ -7,6 +7,7 @@ and continues the others. Exit code 0: all runs are finished; 1: some failed, th
 """
 
 import shlex
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,9 +16,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
@@ -28,12 +29,12 @@ from examples.cifar_optimizers.grid_report import draw_grid, table
 from examples.cifar_optimizers.grid_run import Run, outcome, train_apart
 from examples.cifar_optimizers.optimizers import OPTIMIZERS
 from examples.cifar_optimizers.options import read_command_line
+from examples.programs.command_line import StrictParser, expanded
+from examples.programs.report import provenance
+from examples.programs.run_folder import check_target, json_with
 from snippets.atomic_write import replace_json
 from snippets.device import pick_device
-from snippets.framework.command_line import StrictParser
-from snippets.framework.errors import UsageError, exit_with_one_line
-from snippets.framework.provenance import provenance
-from snippets.framework.user_paths import expanded
+from snippets.errors import UsageError, exit_with_one_line, tell
 from snippets.stop_signals import StopSignals
 
 OWN = ("optimizer", "seed", "resume")  # options of train.py that a grid decides itself
@@ -125,20 +126,21 @@ def save(grid: Grid, results: list[dict[str, Any]]) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder of a grid. Raises UsageError."""
+    """Make the folder of a grid, or go on in one. Raises UsageError."""
+    report = folder / "grid.json"
+    check_target(report, json_with("optimizers", "seeds", "runs"))
+    check_target(folder / "grid.png", lambda _: report.exists())
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"cannot make the folder {folder}: {error.strerror}; use --out") from error
 
 
-def how_to_go_on(stop: StopSignals, results: list[dict[str, Any]]) -> str:
+def how_to_go_on(received: signal.Signals, results: list[dict[str, Any]]) -> str:
     """Return what to tell after a stop."""
     finished = sum(result["status"] == "finished" for result in results)
     again = shlex.join(["python", *sys.argv])
-    return (
-        f"stopped by {stop.received.name}; {finished} of {len(results)} runs are finished; to go on: {again}"
-    )
+    return f"stopped by {received.name}; {finished} of {len(results)} runs are finished; to go on: {again}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -147,14 +149,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     grid = read_grid(*parser.parse_known_args(argv))
     make_folder(grid.folder)
     with StopSignals() as stop:
-        print(f"grid       {len(grid.runs())} runs in {grid.folder}")
+        tell(f"grid       {len(grid.runs())} runs in {grid.folder}")
         results = run_grid(grid, stop)
         if stop.received:
-            print(how_to_go_on(stop, results))
+            print(how_to_go_on(stop.received, results))
             return 128 + stop.received
     print("\n".join(table(results)))
     draw_grid(grid.folder, results, grid.folder / "grid.png")
-    print(f"picture    {grid.folder / 'grid.png'}\ndata       {grid.folder / 'grid.json'}")
+    tell(f"picture    {grid.folder / 'grid.png'}\ndata       {grid.folder / 'grid.json'}")
     return int(any(result["status"] != "finished" for result in results))
 
 

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from snippets.framework.run_folder import read_metrics
+from examples.programs.run_folder import read_metrics
 
 # Okabe and Ito: distinct to all eyes; markers tell them apart in grey, too.
 LOOKS = {
@@ -84,7 +84,11 @@ def draw_course(axes: Axes, files: list[Path], optimizer: str) -> None:
     """Draw the mean accuracy of several runs by epoch, with a band of one standard deviation."""
     colour, marker = LOOKS[optimizer]
     courses = [
-        {line["epoch"]: line["test_accuracy"] for line in read_metrics(file) if "test_accuracy" in line}
+        {
+            line["epoch"]: line["test_accuracy"]
+            for line in read_metrics(file)
+            if line.get("test_accuracy") is not None
+        }
         for file in files
     ]
     epochs = sorted(set.intersection(*(set(course) for course in courses)))

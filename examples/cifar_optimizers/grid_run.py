@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from examples.cifar_optimizers.options import read_command_line, resolve
-from snippets.framework.errors import UsageError
-from snippets.framework.resume import check_same_options, status_of
-from snippets.framework.run_folder import read_json
-from snippets.framework.training_options import saved_options, with_precision
+from examples.programs.options import check_same_options, saved_options, with_precision
+from examples.programs.resume import status_of
+from examples.programs.run_folder import read_json
+from snippets.errors import UsageError
 from snippets.stop_signals import StopSignals
 
 TRAIN = Path(__file__).with_name("train.py")
@@ -60,7 +60,7 @@ def train_apart(run: Run, stop: StopSignals) -> str | None:
         try:
             while process.poll() is None and stop.received is None:
                 time.sleep(0.05)
-            if process.poll() is None:
+            if stop.received is not None:
                 process.send_signal(stop.received)
             code = process.wait()
         finally:  # a second Ctrl-C comes here, too
@@ -85,9 +85,11 @@ def outcome(run: Run, reason: str | None = None) -> dict[str, Any]:
     """Return what became of a run, for grid.json: its status, and its accuracies if it is finished."""
     entry = {"name": run.folder.name, "optimizer": run.optimizer, "seed": run.seed}
     summary = read_json(run.folder / "summary.json") if run.finished else None
-    if summary is not None:
-        results = {name: summary[name] for name in ("test_accuracy", "best_accuracy", "seconds")}
+    results = {name: (summary or {}).get(name) for name in ("test_accuracy", "best_accuracy", "seconds")}
+    if all(isinstance(value, float) for value in results.values()):
         return entry | {"status": "finished", **results}
+    if summary is not None:
+        reason = "its summary.json is damaged"
     if reason is not None:
         return entry | {"status": "failed", "reason": reason}
     return entry | {"status": "interrupted" if run.folder.exists() else "not begun"}

@@ -15,19 +15,20 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
 
 from examples.cifar_optimizers.grid import grid_parser, how_to_go_on, make_folder, read_grid, run_grid
 from examples.cifar_optimizers.grid_report import mean_and_deviation
+from examples.programs.command_line import number
+from examples.programs.report import provenance
+from examples.programs.run_folder import check_target, json_with
 from snippets.atomic_write import replace_json
-from snippets.framework.command_line import number
-from snippets.framework.errors import exit_with_one_line
-from snippets.framework.provenance import provenance
+from snippets.errors import exit_with_one_line, tell
 from snippets.stop_signals import StopSignals
 
 
@@ -85,14 +86,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     for folder, noise in zip(folders, added, strict=True):
         options.out = folder
         grids.append(read_grid(options, [*words, *noise]))
+    check_target(options.out.parent / "label_noise.json", json_with("label_noise", "test_accuracy"))
     results = []
     with StopSignals() as stop:
         for grid in grids:
             make_folder(grid.folder)
-            print(f"grid       {len(grid.runs())} runs in {grid.folder}")
+            tell(f"grid       {len(grid.runs())} runs in {grid.folder}")
             results.append(run_grid(grid, stop))
         if stop.received:
-            print(how_to_go_on(stop, results[0] + results[1]))
+            print(how_to_go_on(stop.received, results[0] + results[1]))
             return 128 + stop.received
     costs = pair(*results)
     print("\n".join(table(costs, options.label_noise)))
@@ -104,7 +106,7 @@ def report(path: Path, share: float, costs: list[Cost]) -> None:
     """Write the accuracies to `path`."""
     pairs = {cost.optimizer: {"clean": cost.clean, "noisy": cost.noisy} for cost in costs}
     replace_json(path, {"label_noise": share, "test_accuracy": pairs, "provenance": provenance()})
-    print(f"data       {path}")
+    tell(f"data       {path}")
 
 
 if __name__ == "__main__":

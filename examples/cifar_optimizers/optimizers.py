@@ -1,6 +1,5 @@
 """Six optimizers behind one table: SGD, Adam, AdamW, RAdam, Lion, Muon."""
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -8,7 +7,8 @@ from functools import partial
 import torch
 from torch import nn
 
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
+from snippets.learning_rate import cosine
 
 
 # --8<-- [start:lion]
@@ -107,17 +107,15 @@ OPTIMIZERS = {
 # --8<-- [end:optimizers]
 
 
-# --8<-- [start:schedule]
 def make_schedule(
     optimizer: torch.optim.Optimizer, name: str, total_steps: int
 ) -> torch.optim.lr_scheduler.LambdaLR:
     """Return a schedule to be stepped after each optimizer step: "cosine" falls to 0, "constant" stays."""
 
     def factor(step: int) -> float:
-        return 0.5 * (1 + math.cos(math.pi * step / total_steps)) if name == "cosine" else 1.0
+        return cosine(step, total_steps) if name == "cosine" else 1.0
 
     return torch.optim.lr_scheduler.LambdaLR(optimizer, factor)
 
 
-# --8<-- [end:schedule]
 SCHEDULES = ("cosine", "constant")

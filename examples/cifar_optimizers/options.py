@@ -6,10 +6,9 @@ from typing import Any
 
 from examples.cifar_optimizers.data_sources import NAMES, find_data
 from examples.cifar_optimizers.optimizers import OPTIMIZERS, SCHEDULES
-from snippets.framework.command_line import StrictParser, number, whole_number
-from snippets.framework.errors import UsageError
-from snippets.framework.training_options import TrainingOptions, add_training_options, typed_options
-from snippets.framework.user_paths import expanded
+from examples.programs.command_line import StrictParser, expanded, number, whole_number
+from examples.programs.options import TrainingOptions, add_training_options, typed_options
+from snippets.errors import UsageError
 
 # --8<-- [start:defaults]
 SMALL = {"width": 8, "image_size": 16, "epochs": 10, "batch_size": 64}  # seconds on a CPU
@@ -83,7 +82,7 @@ def resolve(typed: dict[str, Any]) -> Options:
     """Return the typed options with the defaults of their data set and optimizer. Raises UsageError."""
     name, _ = find_data(typed.get("data", Options.data))
     recipe = OPTIMIZERS[typed.get("optimizer", Options.optimizer)]
-    values = {"lr": recipe.lr, "weight_decay": recipe.weight_decay, **DEFAULTS[name]}
+    values: dict[str, Any] = {"lr": recipe.lr, "weight_decay": recipe.weight_decay, **DEFAULTS[name]}
     values |= QUICK if "quick" in typed else {}
     values |= {option: value for option, value in typed.items() if option in Options.__dataclass_fields__}
     values |= {"data_name": name, "workers_name": "some" if values.get("workers") else "none"}

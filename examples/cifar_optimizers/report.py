@@ -2,12 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from examples.cifar_optimizers.image_data import ImageData
+from examples.cifar_optimizers.image_data import ImageData, noise_floor
 from examples.cifar_optimizers.options import Options
-from examples.cifar_optimizers.training_labels import noise_floor
-from snippets.framework.run_curves import Curves, draw_curves
-from snippets.framework.run_folder import RunFolder
-from snippets.framework.run_report import machine_lines, recipe_line, write_summary
+from examples.programs.report import Curves, draw_curves, machine_lines, recipe_line, write_summary
+from examples.programs.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from examples.cifar_optimizers.train import ImageClassification

@@ -15,6 +15,7 @@ learn from images of your own, replace `load_digits_as_images`.
 
 import math
 import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
 import torch
@@ -191,6 +192,7 @@ def train() -> tuple[nn.Module, list[float]]:
 
 
 if __name__ == "__main__":
+    ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter).parse_args()
     network, _ = train()
     torch.save(network.state_dict(), WEIGHTS + ".tmp")
     Path(WEIGHTS + ".tmp").replace(WEIGHTS)  # in one go: nobody ever finds half a file

@@ -9,9 +9,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
@@ -21,18 +21,28 @@ from torch import nn
 from torch.nn import functional as F
 
 from examples.cifar_optimizers import report
-from examples.cifar_optimizers.augmentation import network_input
-from examples.cifar_optimizers.image_data import ImageData
+from examples.cifar_optimizers.data_sources import load_data
+from examples.cifar_optimizers.image_data import (
+    AugmentedImages,
+    ImageData,
+    keep_fraction,
+    network_input,
+    redraw_labels,
+)
 from examples.cifar_optimizers.model import ResNet18, parameter_count
 from examples.cifar_optimizers.optimizers import OPTIMIZERS, make_schedule
 from examples.cifar_optimizers.options import Options, read_command_line, resolve
-from examples.cifar_optimizers.training_data import load_for_training
-from examples.cifar_optimizers.worker_data import AugmentedImages
-from snippets.accumulation import in_parts, optimizer_step
+from examples.programs.program import (
+    Program,
+    batch_source,
+    check_batch_size,
+    compiled,
+    open_device,
+    plan_steps,
+)
 from snippets.checkpoints import TrainingState
-from snippets.framework.errors import UsageError, exit_with_one_line
-from snippets.framework.training_run import Program
-from snippets.framework.training_setup import batch_source, compiled, open_device, plan_steps
+from snippets.compile_safely import Network
+from snippets.errors import UsageError, exit_with_one_line
 from snippets.seeds import seed_everything
 from snippets.training_loop import EpochResult, Task
 
@@ -41,9 +51,26 @@ TEST_BATCH = 1000  # images per forward pass when nothing is learned
 Batch = tuple[torch.Tensor, torch.Tensor]  # images and labels
 
 
+def load_for_training(options: Options) -> ImageData:
+    """Return the data with the wanted fraction of training images, then the wanted share of wrong labels.
+
+    The held-out images and labels stay as they are. Raises UsageError.
+    """
+    check = not options.skip_checksum
+    data = load_data(options.data, options.image_size, download=options.download, check=check)
+    generator = torch.Generator().manual_seed(options.seed)
+    if options.data_fraction < 1:
+        kept = keep_fraction(data.train_labels, options.data_fraction, generator)
+        data.train_images, data.train_labels = data.train_images[kept], data.train_labels[kept]
+    data.train_labels = redraw_labels(data.train_labels, options.label_noise, data.classes, generator)
+    check_batch_size(options, len(data.train_labels), "training images")
+    return data
+
+
 class ImageClassification(Task):
     """A ResNet-18 that learns to classify images. They all lie on the device, unless workers bring them."""
 
+    options: Options
     max_norm = None  # gradients are not clipped
 
     def __init__(self, options: Options) -> None:
@@ -66,38 +93,21 @@ class ImageClassification(Task):
         columns = self.data.train_images, self.data.train_labels
         self.source = batch_source(options, device, columns, AugmentedImages(data))
         first = [column[: options.batch_size] for column in columns]
-        self.network = compiled(options, model, lambda network: self.loss(network, first)[0], self.facts)
+        self.network = compiled(self, model, first)
 
     # --8<-- [start:training_step]
-    # --8<-- [start:learn]
-    def learn(self, batch: Batch) -> torch.Tensor:
-        """Learn from images (batch, 3, size, size) and labels (batch,); return mean loss and accuracy, (2,).
+    def measures(self, part: Batch, network: Network) -> torch.Tensor:
+        """Return mean loss and accuracy on images (batch, 3, size, size) with labels (batch,), (2,).
 
-        Both stay on the device: reading them here would make the CPU wait for the GPU in every step.
+        Training sees augmented images, which the workers have made if there are any.
         """
-        total = 0.0
-        for part, share in in_parts(batch, self.options.batch_size):  # one part without --accumulate
-            measures = share * self.measure(part)
-            self.state.scaler.scale(measures[0]).backward()
-            total += measures.detach()
-        optimizer_step(self.state, self.max_norm)
-        return total
-
-    # --8<-- [end:learn]
-    def measure(self, batch: Batch) -> torch.Tensor:
-        """Return mean loss and accuracy on images of which training sees augmented versions, (2,)."""
-        loss, scores = self.loss(self.network, batch)
-        right = scores.argmax(1) == batch[1]
-        return torch.stack([loss, right.float().mean()])
-
-    def loss(self, network: nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the mean loss and the class scores (batch, classes) that `network` gives."""
-        images, labels = batch
+        images, labels = part
         images = network_input(self.data, images, augment=not self.options.workers)
         with self.precision.autocast():
             scores = network(images)
             loss = F.cross_entropy(scores, labels, label_smoothing=self.data.label_smoothing)
-        return loss, scores
+        right = scores.argmax(1) == labels
+        return torch.stack([loss, right.float().mean()])
 
     # --8<-- [end:training_step]
     def evaluate(self, epoch: int, measures: list[float], samples_per_s: float) -> EpochResult:

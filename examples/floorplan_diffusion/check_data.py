@@ -7,14 +7,14 @@ Exit code 1 when something is wrong.
 import shlex
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
@@ -35,19 +35,17 @@ from examples.floorplan_diffusion.published_files import (
     read_bytes,
     read_entry,
 )
-from snippets.framework.command_line import StrictParser
-from snippets.framework.errors import UsageError, exit_with_one_line, one_line
-from snippets.framework.user_paths import expanded
+from examples.programs.command_line import StrictParser, expanded, first_line
+from snippets.errors import UsageError, exit_with_one_line, one_line, tell
 
 DEFAULT = Path("data/plans")
-HEAD = 128  # bytes in front of a pickled dictionary, as NumPy writes them
 SHOWN = 20  # things that are wrong
 CLOSED = 1000  # plans of a split whose rooms are looked for, which takes a millisecond each
 
 
 def read_command_line(argv: Sequence[str] | None) -> Namespace:
     """Return the options. Raises UsageError."""
-    parser = StrictParser(prog="check_data.py", description=__doc__.partition("\n")[0])
+    parser = StrictParser(prog="check_data.py", description=first_line(__doc__))
     parser.add_argument(
         "data", type=expanded, nargs="?", default=DEFAULT, metavar="FOLDER", help=str(DEFAULT)
     )
@@ -59,7 +57,7 @@ def check(path: Path, trust: bool) -> int:
     """Print what is in a data set and what is wrong with it; return the exit code. Raises UsageError."""
     if not path.exists():
         raise UsageError(f"there is no {path}; to make a data set: {MAKE} --out {shlex.quote(str(path))}")
-    print(f"data       {path}")
+    tell(f"data       {path}")
     if path.suffix == ".npz":
         wrong = check_ours({path.stem: path})
     elif path.is_file():
@@ -100,7 +98,7 @@ def check_published(path: Path, files: dict[str, list[Path]], trust: bool) -> li
                 if trust:
                     plans.append(checked_plan(file))
                 else:
-                    check_header(read_bytes(file, HEAD))
+                    check_header(read_bytes(file, head=True))
             except ValueError as error:
                 wrong.append(f"{file}: {error}")
         if plans:
@@ -143,7 +141,7 @@ def describe(splits: dict[str, PlanSet]) -> list[str]:
     return wrong
 
 
-def keys(plans: Iterator[Plan]) -> Iterator[bytes]:
+def keys(plans: Iterable[Plan]) -> Iterator[bytes]:
     """Yield for each plan what only equal plans have in common, in whatever order their corners are."""
     for plan in plans:
         order = numpy.lexsort(plan.corners.T)

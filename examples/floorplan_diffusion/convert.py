@@ -13,9 +13,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
@@ -25,17 +25,16 @@ from tqdm import tqdm
 from examples.floorplan_diffusion.plan_files import SPLITS, write_splits
 from examples.floorplan_diffusion.plans import MOST_CORNERS, Plan, PlanSet, Splits
 from examples.floorplan_diffusion.published_files import find_files, plan_of_entry, read_entry
-from snippets.framework.command_line import StrictParser
-from snippets.framework.errors import UsageError, exit_with_one_line, one_line
-from snippets.framework.user_paths import expanded
-from snippets.framework.whole_folder import check_empty
+from examples.programs.command_line import StrictParser, expanded, first_line
+from examples.programs.run_folder import check_empty
+from snippets.errors import UsageError, exit_with_one_line, one_line, tell
 
 SHOWN = 20  # files that are no plans
 
 
 def read_command_line(argv: Sequence[str] | None) -> Namespace:
     """Return the options. Raises UsageError."""
-    parser = StrictParser(prog="convert.py", description=__doc__.partition("\n")[0])
+    parser = StrictParser(prog="convert.py", description=first_line(__doc__))
     add = parser.add_argument
     add(
         "source",
@@ -74,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     read = {split: read_files(files[split], split) for split in SPLITS}
     bad = [line for _, lines in read.values() for line in lines]
     for line in bad[:SHOWN]:
-        print(f"no plan    {line}")
+        tell(f"no plan    {line}")
     if len(bad) > SHOWN:
         print(f"no plan    {len(bad) - SHOWN:,} more")
     total = sum(map(len, files.values()))
@@ -90,8 +89,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     print(f"left out   {len(bad):,} of {total:,} files")
     counts = ", ".join(f"{split} {len(plans):,}" for split, (plans, _) in read.items())
-    print(f"written    {options.out}: {counts} plans")
-    print(f"next       python examples/floorplan_diffusion/check_data.py {shlex.quote(str(options.out))}")
+    tell(f"written    {options.out}: {counts} plans")
+    tell(f"next       python examples/floorplan_diffusion/check_data.py {shlex.quote(str(options.out))}")
     return 0
 
 

@@ -3,8 +3,8 @@
 from examples.floorplan_diffusion.generated_plans import generate_splits, generate_test
 from examples.floorplan_diffusion.plan_files import read_plans, read_splits
 from examples.floorplan_diffusion.plans import PlanSet, Splits
-from snippets.framework.errors import UsageError
-from snippets.framework.user_paths import expanded
+from examples.programs.command_line import expanded
+from snippets.errors import UsageError
 
 NAMES = ("generated",)
 

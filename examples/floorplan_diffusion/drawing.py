@@ -127,8 +127,10 @@ def gallery(
     windows, height = in_rows(drawn, columns, side, titled=bool(titles))
     shapes: list[Shape] = []
     for one, window in zip(drawn, windows, strict=True):
-        draw = plan_shapes if isinstance(one, Plan) else corner_shapes
-        shapes += draw(one, window, words, colours)
+        if isinstance(one, Plan):
+            shapes += plan_shapes(one, window, words, colours)
+        else:
+            shapes += corner_shapes(one, window, words, colours)
     for title, window in zip(titles or [], windows if titles else [], strict=True):
         shapes.append(Text(window.left + side / 2, window.top - LINE / 2, title, colours.text, FONT))
     entries, height = legend_shapes(legend_of(drawn, words, colours), width, height, colours)
@@ -173,15 +175,17 @@ def corner_shapes(step: Corners, window: Window, words: Words, colours: Colours)
     seen = ((step.places >= 0) & (step.places <= CANVAS)).all(axis=1)
     places, radius = window.at(step.places).tolist(), window.scale * DOT
     for index in numpy.flatnonzero(seen & ~step.real):
-        shapes.append(Slice(*places[index], window.scale * PADDING_DOT, colours.faint))
+        x, y = places[index]
+        shapes.append(Slice(x, y, window.scale * PADDING_DOT, colours.faint))
     for index in numpy.flatnonzero(seen & step.real):
-        shapes.append(Slice(*places[index], radius + 1, colours.corner))
+        x, y = places[index]
+        shapes.append(Slice(x, y, radius + 1, colours.corner))
         kinds = numpy.flatnonzero(step.kinds[index]).tolist()
         if not kinds:
-            shapes.append(Slice(*places[index], radius, colours.faint))
+            shapes.append(Slice(x, y, radius, colours.faint))
         for part, kind in enumerate(kinds):
             turns = part / len(kinds), (part + 1) / len(kinds)
-            shapes.append(Slice(*places[index], radius, colours.kinds[kind], *turns))
+            shapes.append(Slice(x, y, radius, colours.kinds[kind], *turns))
     return shapes
 
 

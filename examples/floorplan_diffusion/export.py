@@ -4,16 +4,18 @@ With no option: the newest run of each stage, into its folder export/. Every fil
 compute what the trained network computes, bit by bit on the CPU.
 """
 
+import contextlib
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
@@ -29,10 +31,11 @@ from examples.floorplan_diffusion.edge_network import EdgeNetwork, all_pairs
 from examples.floorplan_diffusion.node_network import CHANNELS, NodeNetwork
 from examples.floorplan_diffusion.plans import CANVAS, KINDS
 from examples.floorplan_diffusion.trained import EDGES, NODES, Stage, Trained, load_trained
+from examples.programs.command_line import StrictParser, expanded, first_line
+from examples.programs.run_folder import check_target, temporary_folder
 from snippets.atomic_write import replace_file
-from snippets.framework.command_line import StrictParser
-from snippets.framework.errors import RunError, exit_with_one_line
-from snippets.framework.user_paths import expanded
+from snippets.errors import RunError, exit_with_one_line
+from snippets.foreign_files import open_regular
 
 Inputs = tuple[torch.Tensor, ...]
 TRACED = 3, 5  # plans, and corners of each: the program takes any other number
@@ -141,29 +144,62 @@ def check(path: Path, form: Form, network: nn.Module, loaded: nn.Module) -> None
         inputs = form.inputs(*numbers)
         both = zip(outputs(network, inputs), outputs(loaded, inputs), strict=True)
         if not all(torch.equal(one, other) for one, other in both):
-            raise RunError(f"{path} does not compute what the trained network computes; do not use it")
+            raise RunError(f"{path} would not compute what the trained network computes; nothing is written")
+
+
+def check_files(form: Form, trained: Trained, folder: Path) -> None:
+    """Raise UsageError when `folder` has such files already, and they are no export of this run."""
+    weights = folder / f"{form.name}.pt"
+
+    def is_of_this_run(file: Path) -> bool:
+        try:
+            with open_regular(file) as content:
+                options = torch.load(content, map_location="cpu", weights_only=True)["options"]
+        except Exception:  # PyTorch meets what is no file of its own in many ways
+            return False
+        return options == asdict(trained.options)
+
+    check_target(weights, is_of_this_run)
+    check_target(folder / f"{form.name}.pt2", lambda _: weights.exists())
 
 
 def export(form: Form, trained: Trained, folder: Path) -> list[str]:
-    """Write both files of a stage and test them; return what to print. Raises RunError and OSError."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write both files of a stage and test them; return what to print. Raises RunError and OSError.
+
+    They get their names when both are right; before, they are in a folder that is removed.
+    """
     lines = [f"stage {form.stage.number}    {trained.checkpoint}, step {trained.content['step']:,}"]
     lines += [f"note       {trained.note}"] if trained.note else []
-    with torch.no_grad():
-        for ending, write, says in (
-            ("pt", write_weights, "weights and options, for this code"),
-            ("pt2", write_program, f"a program for PyTorch alone, {form.says}"),
-        ):
-            path = folder / f"{form.name}.{ending}"
-            check(path, form, trained.network, write(path, form, trained))
-            lines.append(f"written    {path}: {path.stat().st_size / 1e6:.1f} MB, {says}")
+    files = (
+        (folder / f"{form.name}.pt", write_weights, "weights and options, for this code"),
+        (folder / f"{form.name}.pt2", write_program, f"a program for PyTorch alone, {form.says}"),
+    )
+    with torch.no_grad(), made(folder), temporary_folder(folder / form.name) as temporary:
+        for path, write, says in files:
+            new = temporary / path.name
+            check(path, form, trained.network, write(new, form, trained))
+            lines.append(f"written    {path}: {new.stat().st_size / 1e6:.1f} MB, {says}")
+        for path, _, _ in files:
+            (temporary / path.name).replace(path)
     return lines
+
+
+@contextlib.contextmanager
+def made(folder: Path) -> Iterator[None]:
+    """Make `folder` for the block; if it was not there, and is empty after it, remove it again."""
+    is_new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    finally:
+        if is_new and not any(folder.iterdir()):
+            folder.rmdir()
 
 
 def read_command_line(argv: Sequence[str] | None) -> Namespace:
     """Return the options. Raises UsageError."""
-    parser = StrictParser(prog="export.py", description=__doc__.partition("\n")[0])
-    run = {"type": expanded, "nargs": "?", "const": True, "metavar": "RUN|CHECKPOINT"}
+    parser = StrictParser(prog="export.py", description=first_line(__doc__))
+    run: dict[str, Any] = {"type": expanded, "nargs": "?", "const": True, "metavar": "RUN|CHECKPOINT"}
     for form in FORMS:
         about = f"stage {form.stage.number} only; of the newest run in {form.stage.runs}, or of this one"
         parser.add_argument(f"--{form.name}", **run, help=about)
@@ -181,6 +217,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     chosen = [(form, load_trained(form.stage, None if run is True else run)) for form, run in named if run]
     for form, trained in chosen:
         folder = options.out or trained.folder / "export"
+        check_files(form, trained, folder)
         try:
             lines = export(form, trained, folder)
         except OSError as error:

@@ -9,15 +9,17 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
 
 import shlex
 import time
+from contextlib import ExitStack
+from typing import Any
 
 import torch
 from tqdm import tqdm
@@ -38,12 +40,12 @@ from examples.floorplan_diffusion.sampled_corners import (
     sample_batch,
     save_batch,
 )
-from snippets.atomic_write import replace_json
+from examples.programs.program import explained_failures
+from examples.programs.report import provenance
+from examples.programs.run_folder import finite_or_none
+from snippets.atomic_write import remove_leftovers, replace_json
 from snippets.device import pick_device
-from snippets.framework.device_failures import explained_failures
-from snippets.framework.errors import RunError, UsageError, exit_with_one_line
-from snippets.framework.provenance import provenance
-from snippets.framework.run_folder import finite_or_none
+from snippets.errors import RunError, UsageError, exit_with_one_line, tell
 from snippets.stop_signals import StopSignals
 
 WRITTEN = "gallery.png", "steps.png", "plans.npz", "metrics.json"  # what a user looks at first
@@ -54,8 +56,8 @@ def sample_all(job: Job, device: torch.device, folder: Path) -> tuple[list[Batch
     options, places = job.options, job.nodes.places
     network, schedule = job.nodes.network.to(device), Schedule(device)
     (folder / "batches").mkdir(exist_ok=True)
-    for leftover in folder.glob("batches/.*.tmp"):
-        leftover.unlink()  # a process was killed while it wrote a batch
+    for place in (folder, folder / "batches", folder / "plans"):
+        remove_leftovers(place)
     batches, new = [], 0
     bar = tqdm(total=options.count, unit="plan", disable=None, leave=False, file=sys.stdout)
     with StopSignals() as stop, bar:
@@ -64,8 +66,10 @@ def sample_all(job: Job, device: torch.device, folder: Path) -> tuple[list[Batch
             path = folder / "batches" / f"{index:04d}.npz"
             batch = load_batch(path, shape)
             if batch is None:
-                how = {"steps": options.steps, "eta": options.eta, "stop": stop}
-                batch = sample_batch(network, schedule, shape, (options.seed, index), **how)
+                seed = options.seed, index
+                batch = sample_batch(
+                    network, schedule, shape, seed, steps=options.steps, eta=options.eta, stop=stop
+                )
                 save_batch(path, batch)
                 new += shape[0]
             batches.append(batch)
@@ -118,17 +122,22 @@ def draw(job: Job, device: torch.device, folder: Path, *, straighten: bool) -> l
 def main(argv: Sequence[str] | None = None) -> int:
     """Draw plans as the command line says and return the exit code. Raises UsageError and RunError."""
     typed = read_command_line(argv)
+    with ExitStack() as opened:
+        return generate(typed, *open_job(typed, opened))
+
+
+def generate(typed: dict[str, Any], job: Job, folder: Path, notes: list[str]) -> int:
+    """Do the job, which has its folder for itself; return the exit code. Raises UsageError and RunError."""
     device, reason = pick_device(typed.get("device", "auto"))
-    job, folder, note = open_job(typed)
     options = job.options
     for number, trained in ((1, job.nodes), (2, job.edges)):
-        print(f"stage {number}    {trained.checkpoint}, step {trained.content['step']:,}")
+        tell(f"stage {number}    {trained.checkpoint}, step {trained.content['step']:,}")
     print(f"device     {device} ({reason})")
     print(
         f"sampling   {options.count} plans, {options.sampler} with {options.steps} steps, seed {options.seed}"
     )
-    for line in filter(None, (job.nodes.note, job.edges.note, note)):
-        print(f"note       {line}")
+    for line in filter(None, (job.nodes.note, job.edges.note, *notes)):
+        tell(f"note       {line}")
     again = shlex.join(["python", sys.argv[0], "--resume", str(folder)])
     try:
         with explained_failures(f"out of memory; lower --batch-size (it is {options.batch_size})"):

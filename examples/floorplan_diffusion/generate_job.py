@@ -1,19 +1,20 @@
 """What generate.py has to do: networks, options and folder that belong together, new or to go on with."""
 
 import functools
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from examples.floorplan_diffusion.generate_options import GenerateOptions, read_command_line, resolve
 from examples.floorplan_diffusion.trained import EDGES, NODES, Stage, Trained, load_trained
+from examples.programs.options import check_same_options, check_saved
+from examples.programs.report import provenance
+from examples.programs.resume import choose_run
+from examples.programs.run_folder import check_new_folder, new_folder, only_process
 from snippets.atomic_write import replace_json
-from snippets.framework.errors import UsageError
-from snippets.framework.provenance import provenance
-from snippets.framework.resume import check_same_options, choose_run
-from snippets.framework.run_folder import new_folder
-from snippets.framework.tensor_checksum import tensors_crc32
-from snippets.framework.training_options import check_saved
+from snippets.checkpoint_content import tensors_crc32
+from snippets.errors import UsageError
 
 SYSTEM = "floorplan_diffusion/generate"
 
@@ -36,8 +37,8 @@ def load_job(values: dict[str, Any]) -> Job:
         return load_trained(stage, None if run is None else Path(run))
 
     nodes, edges = load(NODES, options.nodes), load(EDGES, options.edges)
-    checkpoints = {"nodes": str(nodes.checkpoint.resolve()), "edges": str(edges.checkpoint.resolve())}
-    options = replace(options, **checkpoints)
+    checkpoints = [str(trained.checkpoint.resolve()) for trained in (nodes, edges)]
+    options = replace(options, nodes=checkpoints[0], edges=checkpoints[1])
     config = {
         "system": SYSTEM,
         "options": asdict(options),
@@ -47,8 +48,11 @@ def load_job(values: dict[str, Any]) -> Job:
     return Job(options, nodes, edges, config)
 
 
-def open_job(typed: dict[str, Any]) -> tuple[Job, Path, str | None]:
-    """Return what was typed as a job, its folder, which is new or begun, and a note. Raises UsageError."""
+def open_job(typed: dict[str, Any], opened: ExitStack) -> tuple[Job, Path, list[str]]:
+    """Return what was typed as a job, its folder, which is new or begun, and notes. Raises UsageError.
+
+    As long as `opened` is, no other process draws in the folder.
+    """
     fresh = functools.cache(lambda: load_job(typed))
     choice = choose_run(
         SYSTEM,
@@ -56,12 +60,17 @@ def open_job(typed: dict[str, Any]) -> tuple[Job, Path, str | None]:
         typed.get("resume"),
         lambda config: fresh().config.items() <= config.items(),
     )
-    if choice.config is None:
+    if choice.config is None or choice.folder is None:
         job = fresh()
+        if typed.get("resume") and choice.folder and (choice.folder / "config.json").exists():
+            return open_job(typed, opened)  # another process has begun there meanwhile
         folder = new_folder(choice.folder, SYSTEM)
+        unlocked = opened.enter_context(only_process(folder, "drawing"))
+        check_new_folder(folder)
         replace_json(folder / "config.json", job.config | {"provenance": provenance()})
-        return job, folder, choice.note
+        return job, folder, [*filter(None, (choice.note, unlocked))]
     folder, saved = choice.folder, choice.config["options"]
+    unlocked = opened.enter_context(only_process(folder, "drawing"))
     check_saved(choice.config, read_command_line, GenerateOptions, folder / "config.json")
     job = load_job(saved | typed)
     check_same_options(saved, asdict(job.options), folder)
@@ -71,4 +80,4 @@ def open_job(typed: dict[str, Any]) -> tuple[Job, Path, str | None]:
                 f"{trained.checkpoint} has other weights than when {folder} was begun; "
                 "start anew with another --out"
             )
-    return job, folder, f"going on in {folder}"
+    return job, folder, [f"going on in {folder}", *filter(None, [unlocked])]

@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 from examples.floorplan_diffusion.diffusion import STEPS
 from examples.floorplan_diffusion.trained import EDGES, NODES
-from snippets.framework.command_line import StrictParser, number, whole_number
-from snippets.framework.training_options import typed_options
-from snippets.framework.user_paths import expanded
+from examples.programs.command_line import StrictParser, expanded, number, whole_number
+from examples.programs.options import typed_options
 
 FASTER = 50  # steps of the sampler that needs fewer
 
@@ -40,7 +39,7 @@ def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
     what = "Draw floor plans: noise becomes corners, corners get walls, walls make rooms."
     parser = StrictParser(prog="generate.py", description=what)
     add = parser.add_argument
-    run = {"type": lambda text: str(expanded(text)), "metavar": "RUN|CHECKPOINT"}
+    run: dict[str, Any] = {"type": lambda text: str(expanded(text)), "metavar": "RUN|CHECKPOINT"}
     add("--nodes", **run, help=f"stage 1; the newest run in {NODES.runs}")
     add("--edges", **run, help=f"stage 2; the newest run in {EDGES.runs}")
     add("--count", type=whole_number(1, 10**6), help="plans to draw; 64")
@@ -48,7 +47,7 @@ def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
     add("--sampler", choices=("ddpm", "ddim"), help="ddim: few steps, no new noise; ddpm")
     add("--steps", type=whole_number(2, STEPS), help=f"of sampling; ddpm: {STEPS}, ddim: {FASTER}")
     add("--threshold", type=number(0, 1, above=True, below=True), help="below it, a corner; 0.5")
-    straight = {"action": argparse.BooleanOptionalAction, "default": None}
+    straight: dict[str, Any] = {"action": argparse.BooleanOptionalAction, "default": None}
     add("--straighten", **straight, help="draw walls that are nearly level or upright as such; on")
     add("--seed", type=whole_number(0, 2**32 - 1), help="of the noise; 0")
     add("--device", choices=("auto", "mps", "cuda", "cpu"), help="auto: CUDA, then MPS, then CPU")

@@ -14,7 +14,7 @@ from examples.floorplan_diffusion.sampled_corners import Batch, real_corners
 from snippets.atomic_write import replace_file
 
 SHOWN = 12  # plans in the gallery
-WIDE = {"columns": 3, "width": 720}
+COLUMNS, WIDTH = 3, 720  # of gallery and steps
 
 
 def write_plan_files(
@@ -29,15 +29,18 @@ def write_plan_files(
     (folder / "plans").mkdir(exist_ok=True)
     for index, plan in enumerate(drawn):
         write_svg(folder / "plans" / f"{index:04d}.svg", gallery([plan], columns=1))
-    moments: list[Plan | Corners] = [corners_of_moment(nodes, threshold) for nodes in first.way]
+    corners = [corners_of_moment(nodes, threshold) for nodes in first.way]
     titles = [f"step {step:,}" if step else "corners" for step in first.steps.tolist()]
-    if moments[-1].real.any():  # otherwise the first of the plans is that of other noise
+    moments: list[Plan | Corners] = [*corners]
+    if corners[-1].real.any():  # otherwise the first of the plans is that of other noise
         moments, titles = [*moments, drawn[0]], [*titles, "with walls"]
-    pictures = {"gallery": gallery(drawn[:SHOWN], **WIDE), "steps": gallery(moments, **WIDE, titles=titles)}
+    pictures = {
+        "gallery": gallery(drawn[:SHOWN], COLUMNS, width=WIDTH),
+        "steps": gallery(moments, COLUMNS, width=WIDTH, titles=titles),
+    }
     for name, picture in pictures.items():
         write_svg(folder / f"{name}.svg", picture)
-        png = picture.png(background="white")
-        replace_file(folder / f"{name}.png", lambda file, png=png: file.write(png))
+        write_png(folder / f"{name}.png", picture)
 
 
 def corners_of_moment(nodes: numpy.ndarray, threshold: float) -> Corners:
@@ -48,3 +51,9 @@ def corners_of_moment(nodes: numpy.ndarray, threshold: float) -> Corners:
 def write_svg(path: Path, picture: Picture) -> None:
     """Replace a file by a picture."""
     replace_file(path, lambda file: file.write(picture.svg().encode()))
+
+
+def write_png(path: Path, picture: Picture) -> None:
+    """Replace a file by a picture on white."""
+    content = picture.png(background="white")
+    replace_file(path, lambda file: file.write(content))

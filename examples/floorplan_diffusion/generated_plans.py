@@ -31,7 +31,7 @@ def generate_plans(count: int, seed: int | list[int]) -> PlanSet:
     horizontal or vertical line.
     """
     random = numpy.random.default_rng(seed)
-    drawn = []
+    drawn: list[Plan] = []
     while len(drawn) < count:
         rooms = draw_rooms(random)
         if rooms:  # otherwise there was no place left to cut
@@ -71,9 +71,10 @@ def cut(room: Room, lines: list[set[int]], random: numpy.random.Generator) -> li
         return None
     place = int(random.choice(places))
     lines[axis].add(place)
-    low, high = list(room), list(room)
-    low[axis + 2] = high[axis] = place
-    return [tuple(low), tuple(high)]
+    left, top, right, bottom = room
+    if axis == 0:
+        return [(left, top, place, bottom), (place, top, right, bottom)]
+    return [(left, top, right, place), (left, place, right, bottom)]
 
 
 def area(room: Room) -> int:

@@ -15,9 +15,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
@@ -26,11 +26,10 @@ import os
 from datetime import datetime
 
 from examples import monitor
+from examples.programs.command_line import StrictParser, expanded, first_line
+from examples.programs.resume import newest_first
 from examples.systems import FOLDER, find, run
-from snippets.framework.command_line import StrictParser
-from snippets.framework.errors import UsageError, exit_with_one_line
-from snippets.framework.resume import newest_first
-from snippets.framework.user_paths import expanded
+from snippets.errors import UsageError, exit_with_one_line, tell
 
 SYSTEM, STAGES = find("floorplan_diffusion")
 CHOICES = {1: "Stage 1: node generation", 2: "Stage 2: edge generation", 3: "Monitor training progress"}
@@ -42,7 +41,7 @@ STARTER = FOLDER / "start_run.sh"
 def read_command_line(words: list[str]) -> Namespace:
     """Return the options of this program. Raises UsageError."""
     usage = "launch.py [-h] [--choice {1,2,3}] [--background] [RUN] [-- OPTION ...]"
-    parser = StrictParser(usage=usage, description=__doc__.partition("\n")[0])
+    parser = StrictParser(usage=usage, description=first_line(__doc__))
     what = ", ".join(f"{number} {text}" for number, text in CHOICES.items())
     parser.add_argument("--choice", type=int, choices=CHOICES, help=f"instead of the menu: {what}")
     parser.add_argument("--background", action="store_true", help="the training outlives this terminal")
@@ -94,24 +93,24 @@ def train_in_background(stage: int, words: list[str]) -> int:
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     code = run(["bash", str(STARTER), str(folder), str(SYSTEM.script(program)), *others])
     if code == 0:
-        print(f"log:    {folder}/train.log")
+        tell(f"log:    {folder}/train.log")
     return code
 
 
 def newest_run() -> Path:
     """Return the folder of the run of either stage that began last. Raises UsageError without one."""
     runs = Path("runs") / SYSTEM.name
-    newest = [folder for stage in STAGES for folder in newest_first(runs / stage.name)[:1]]
-    if not newest:
+    configs = [path for stage in STAGES for path in runs.glob(f"{stage.name}/*/config.json")]
+    if not configs:
         raise UsageError(f"there is no run in {runs}; train one first, or name the folder of a run")
-    return max(newest, key=lambda folder: (folder / "config.json").stat().st_mtime)
+    return newest_first(configs)[0]
 
 
 def watch(folder: Path | None, words: list[str]) -> int:
     """Show the progress of a run; return the exit code of the monitor. Raises UsageError."""
     folder = folder or newest_run()
     monitor.check_folder(folder)
-    print(f"log        {folder}/train.log")
+    tell(f"log        {folder}/train.log")
     return monitor.main([str(folder), *words])
 
 

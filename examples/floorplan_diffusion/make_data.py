@@ -11,9 +11,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
@@ -21,15 +21,14 @@ except ModuleNotFoundError:
 from examples.floorplan_diffusion.check_data import DEFAULT, check
 from examples.floorplan_diffusion.generated_plans import generate_splits
 from examples.floorplan_diffusion.plan_files import SPLITS, write_splits
-from snippets.framework.command_line import StrictParser, whole_number
-from snippets.framework.errors import exit_with_one_line
-from snippets.framework.user_paths import expanded
-from snippets.framework.whole_folder import check_empty
+from examples.programs.command_line import StrictParser, expanded, first_line, whole_number
+from examples.programs.run_folder import check_empty
+from snippets.errors import exit_with_one_line, tell
 
 
 def read_command_line(argv: Sequence[str] | None) -> Namespace:
     """Return the options. Raises UsageError."""
-    parser = StrictParser(prog="make_data.py", description=__doc__.partition("\n")[0])
+    parser = StrictParser(prog="make_data.py", description=first_line(__doc__))
     add = parser.add_argument
     add("--data", type=expanded, metavar="FOLDER", help="check this data set, and write nothing")
     add("--plans", type=whole_number(1, 10**6), default=4000, help="to learn from, and a tenth as many each")
@@ -49,8 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     counts = ", ".join(f"{split} {len(getattr(splits, split)):,}" for split in SPLITS)
     size = sum(file.stat().st_size for file in options.out.iterdir())
     folder = shlex.quote(str(options.out))
-    print(f"written    {options.out}: {counts} plans, {size / 1e6:.1f} MB")
-    print(f"next       python examples/floorplan_diffusion/train_nodes.py --data {folder}")
+    tell(f"written    {options.out}: {counts} plans, {size / 1e6:.1f} MB")
+    tell(f"next       python examples/floorplan_diffusion/train_nodes.py --data {folder}")
     return 0
 
 

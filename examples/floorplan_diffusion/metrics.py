@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import TypeAlias
 
 import numpy
 import torch
@@ -10,7 +11,7 @@ from examples.floorplan_diffusion import alignment
 from examples.floorplan_diffusion.plans import KINDS, OUTSIDE, Plan, PlanSet
 from examples.floorplan_diffusion.rooms import find_rooms, is_closed
 
-Histogram = numpy.ndarray  # (most + 1,): the share of plans with 0, 1, 2 ... rooms
+Histogram: TypeAlias = numpy.ndarray  # (most + 1,): the share of plans with 0, 1, 2 ... rooms
 
 
 # --8<-- [start:axis_distance]

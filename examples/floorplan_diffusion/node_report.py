@@ -3,9 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from examples.floorplan_diffusion.training_data import data_lines
-from snippets.framework.run_curves import Curves, draw_curves
-from snippets.framework.run_folder import RunFolder
-from snippets.framework.run_report import machine_lines, recipe_line, write_summary
+from examples.programs.report import Curves, draw_curves, machine_lines, recipe_line, write_summary
+from examples.programs.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from examples.floorplan_diffusion.train_nodes import NodeDiffusion

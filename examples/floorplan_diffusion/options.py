@@ -1,17 +1,16 @@
 """The command lines of both stages: their flags, their defaults, and what they resolve to."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from examples.floorplan_diffusion.data_sources import NAMES, find_data
 from examples.floorplan_diffusion.plans import MOST_CORNERS
-from snippets.framework.command_line import StrictParser, number, whole_number
-from snippets.framework.errors import UsageError
-from snippets.framework.training_options import TrainingOptions, add_training_options, typed_options
-from snippets.framework.user_paths import expanded
+from examples.programs.command_line import StrictParser, expanded, number, whole_number
+from examples.programs.options import TrainingOptions, add_training_options, typed_options
+from snippets.errors import UsageError
 
 # --8<-- [start:defaults]
 NODE_SIZES = {
@@ -95,6 +94,9 @@ class EdgeOptions(PlanOptions):
     MAY_CHANGE: ClassVar[frozenset[str]] = PlanOptions.MAY_CHANGE | {"recompute"}
 
 
+Kind = TypeVar("Kind", bound=PlanOptions)
+
+
 def plan_parser(program: str, description: str, help_texts: dict[str, str]) -> StrictParser:
     """Return a parser with the options that both stages have."""
     parser = StrictParser(prog=program, description=description, former=FORMER)
@@ -150,7 +152,7 @@ def read_edge_options(argv: Sequence[str] | None) -> dict[str, Any]:
             "quick": "at most 20, at width 32 with two layers",
         },
     )
-    recompute = {"action": argparse.BooleanOptionalAction, "default": None}
+    recompute: dict[str, Any] = {"action": argparse.BooleanOptionalAction, "default": None}
     parser.add_argument("--recompute", **recompute, help="less memory, more time; at size origin")
     return typed_options(parser, argv)
 
@@ -167,10 +169,10 @@ def resolve_edges(typed: dict[str, Any]) -> EdgeOptions:
 
 def resolve(
     typed: dict[str, Any],
-    kind: Callable[..., PlanOptions],
+    kind: type[Kind],
     recipes: dict[str, dict[str, Any]],
     sizes: dict[str, dict[str, Any]],
-) -> PlanOptions:
+) -> Kind:
     """Return options of the class `kind`. Raises UsageError."""
     name = find_data(typed.get("data", PlanOptions.data))
     recipe = recipes[name]

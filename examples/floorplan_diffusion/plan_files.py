@@ -12,12 +12,13 @@ import numpy
 import torch
 
 from examples.floorplan_diffusion.plans import KINDS, MOST_CORNERS, PlanSet, Splits
+from examples.programs.array_files import read_npz
+from examples.programs.run_folder import write_whole
 from snippets.atomic_write import replace_file
-from snippets.framework.errors import UsageError
-from snippets.framework.npz_files import read_npz
-from snippets.framework.whole_folder import write_whole
+from snippets.errors import UsageError
 
 SPLITS = ("train", "val", "test")
+MOST_PLANS = 300_000  # of a file; RPLAN has 80,000. Each takes 2,809 bytes for its walls
 SHAPES = {  # "" is any number but none
     "corners": ("", "", 2),
     "kinds": ("", "", len(KINDS)),
@@ -75,7 +76,7 @@ def read_plans(path: Path) -> PlanSet:
     """Return the plans in a file. Raises UsageError that says what is wrong with it."""
     if not path.exists():
         raise UsageError(f"{path.parent} has no {path.name}; to make a whole folder: {MAKE}")
-    arrays = {name: numpy.ascontiguousarray(array) for name, array in read_npz(path, SHAPES).items()}
+    arrays = {name: numpy.ascontiguousarray(array) for name, array in read_npz(path, list(SHAPES)).items()}
     check_shapes(path, arrays)
     corners, kinds, counts, walls, wall_counts = arrays.values()
     most = corners.shape[1]
@@ -115,6 +116,8 @@ def check_shapes(path: Path, arrays: dict[str, numpy.ndarray]) -> None:
         raise UsageError(f"{path}: the arrays are not of the same plans: {shapes}")
     if not len(corners):
         raise UsageError(f"{path} has no plans")
+    if len(corners) > MOST_PLANS:
+        raise UsageError(f"{path} has {len(corners):,} plans; more than {MOST_PLANS:,} are not read")
     if corners.shape[1] > MOST_CORNERS:
         raise UsageError(
             f"{path}: arrays for {corners.shape[1]} corners per plan; more than {MOST_CORNERS} are not read"

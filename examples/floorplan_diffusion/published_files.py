@@ -3,21 +3,21 @@
 Whoever unpickles a file with NumPy runs what its author put in. Here it is read without executing anything.
 """
 
-import io
-import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy
-from numpy.lib import format as npy_format
 
 from examples.floorplan_diffusion.plan_files import SPLITS
 from examples.floorplan_diffusion.plans import MOST_CORNERS, Plan
-from snippets.framework.errors import UsageError, one_line
+from examples.programs.array_files import HEAD, read_head
+from snippets import foreign_files
+from snippets.errors import UsageError, one_line
 from snippets.restricted_pickle import read_pickled_arrays
 
 ROWS = "corner_list_np_normalized_padding_withsemantics"  # of each corner: x, y and 14 counts
 SEVEN = ((2, 6, 12), (3, 7, 8, 9, 10), (13, 14), (4,), (5,), (11,), (15,))  # columns of each of our KINDS
+LARGEST = 1 << 24  # bytes; those that are published have 200,000
 MOST, PAIRS = MOST_CORNERS, MOST_CORNERS**2
 ARRAYS = {  # "n" is the number of corners
     "corners_np": (("n", 2), "float64"),
@@ -72,7 +72,7 @@ def npy_files(folder: Path) -> list[Path]:
 def read_entry(path: Path) -> dict:
     """Return the dictionary in a file, without executing it. Raises ValueError that says what is wrong."""
     content = read_bytes(path)
-    start = check_header(content)
+    start = check_header(content[:HEAD])
     try:
         entry = read_pickled_arrays(content[start:])
     except Exception as error:  # a damaged pickle can raise almost anything
@@ -82,29 +82,26 @@ def read_entry(path: Path) -> dict:
     return entry
 
 
-def read_bytes(path: Path, most: int = -1) -> bytes:
-    """Return the first `most` bytes of a file, or all. Raises ValueError."""
+def read_bytes(path: Path, head: bool = False) -> bytes:
+    """Return the content of a file, or only that in which its `head` is. Raises ValueError."""
     try:
-        with path.open("rb") as file:
-            return file.read(most)
+        if not head:
+            return foreign_files.read_bytes(path, LARGEST)
+        with foreign_files.open_regular(path) as file:
+            return file.read(HEAD)
     except OSError as error:
         raise ValueError(f"cannot be read: {error.strerror}") from None
 
 
 def check_header(content: bytes) -> int:
     """Return where the pickle begins that a file with one object has. Raises ValueError."""
-    file = io.BytesIO(content)
     try:
-        with warnings.catch_warnings(action="ignore"):  # of headers from Python 2
-            version = npy_format.read_magic(file)
-            if version != (1, 0):
-                raise ValueError(f"version {version[0]}.{version[1]} of the format, not 1.0")
-            shape, _, number_format = npy_format.read_array_header_1_0(file)
-    except Exception as error:  # the header is Python in a text
+        head = read_head(content)
+    except Exception as error:  # the head is Python in a text
         raise ValueError(f"no .npy file: {in_words(error)}") from None
-    if shape != () or number_format.kind != "O":
-        raise ValueError(f"it holds numbers ({number_format}, shape {shape}), not one dictionary")
-    return file.tell()
+    if head.shape != () or head.dtype.kind != "O":
+        raise ValueError(f"it holds numbers ({head.dtype}, shape {head.shape}), not one dictionary")
+    return head.length
 
 
 def in_words(error: Exception) -> str:
@@ -121,9 +118,9 @@ def problems(entry: dict) -> list[str]:
         wanted = tuple(corners if size == "n" else size for size in shape)
         if key in entry and not (isinstance(value, numpy.ndarray) and has(value, wanted, kind)):
             found.append(f"{key} is {described(value)}, not {kind} {wanted}")
-    for key, kind in OTHERS.items():
-        if key in entry and type(entry[key]) is not kind:
-            found.append(f"{key} is {described(entry[key])}, not {kind.__name__}")
+    for key, known in OTHERS.items():
+        if key in entry and type(entry[key]) is not known:
+            found.append(f"{key} is {described(entry[key])}, not {known.__name__}")
     return found
 
 

@@ -121,14 +121,17 @@ def on_cycles(walls: Walls) -> Walls:
     return sorted(kept)
 
 
-def spanning_trees(around: Neighbours) -> tuple[dict[int, int | None], dict[int, int]]:
-    """Return each corner's parent and its distance from the root, in a tree for each connected part."""
-    parent: dict[int, int | None] = {}
+def spanning_trees(around: Neighbours) -> tuple[dict[int, int], dict[int, int]]:
+    """Return each corner's parent and its distance from the root, in a tree for each connected part.
+
+    A root is its own parent.
+    """
+    parent: dict[int, int] = {}
     depth = {}
     for root in around:
         if root in parent:
             continue
-        parent[root], depth[root] = None, 0
+        parent[root], depth[root] = root, 0
         waiting = deque([root])
         while waiting:
             corner = waiting.popleft()
@@ -143,7 +146,7 @@ def parts(walls: Walls) -> list[list[int]]:
     """Return the corners of each connected part."""
     found: list[list[int]] = []
     for corner, parent in spanning_trees(neighbours(walls))[0].items():  # part after part, from its root
-        if parent is None:
+        if parent == corner:
             found.append([])
         found[-1].append(corner)
     return found

@@ -11,7 +11,9 @@ from torch import nn
 from examples.floorplan_diffusion.diffusion import Schedule, sample
 from examples.floorplan_diffusion.node_network import CHANNELS, pixels_of
 from examples.floorplan_diffusion.plans import CANVAS, Plan
+from examples.programs.array_files import read_npz
 from snippets.atomic_write import replace_file
+from snippets.errors import UsageError
 from snippets.stop_signals import StopSignals
 
 SHOWN = (1000, 800, 600, 400, 200, 100, 50, 0)  # steps of which the first plan is kept, to be drawn
@@ -71,9 +73,8 @@ def save_batch(path: Path, batch: Batch) -> None:
 def load_batch(path: Path, shape: tuple[int, int]) -> Batch | None:
     """Return the batch in a file; None when there is none, or when it is no whole file of this shape."""
     try:
-        with numpy.load(path, allow_pickle=False) as file:
-            batch = Batch(*(file[name] for name in ("nodes", "way", "steps")))
-    except Exception:  # zipfile and NumPy meet damage in many ways; whatever it is, the batch is drawn again
+        batch = Batch(**read_npz(path, ("nodes", "way", "steps")))
+    except UsageError:  # whatever is wrong with it, the batch is drawn again
         return None
     return batch if batch.nodes.shape == (*shape, CHANNELS) else None
 

@@ -14,6 +14,7 @@ noisy corners, and makes new plans out of noise. For plans of your own, replace 
 
 import copy
 import math
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
 import numpy
@@ -63,7 +64,7 @@ def draw_rooms(random: numpy.random.Generator) -> list[tuple[int, ...]]:
         place = int(random.choice(sorted(free)))
         lines[axis].add(place)
         for edge in (axis + 2, axis):
-            a, b, c, d = (*ends[:edge], place, *ends[edge + 1 :])
+            a, b, c, d = (place if side == edge else end for side, end in enumerate(ends))
             rooms.append(((c - a) * (d - b), a, b, c, d))
     if cut_out:
         x, y = (int(random.choice(ends)) for ends in ((left, left + width), (top, top + height)))
@@ -89,7 +90,7 @@ def corners_of(rooms: list[tuple[int, ...]]) -> list[list[float]]:
 
 def draw_plans() -> tuple[Tensor, Tensor]:
     """Return plans to learn from and held-out ones, each (plans, corners, 10)."""
-    plans, fewer = [], max(8, PLANS // 10)
+    plans, fewer = list[list[list[float]]](), max(8, PLANS // 10)
     for part, count in enumerate((PLANS, PLANS + fewer, PLANS + 2 * fewer)):
         random = numpy.random.default_rng([SEED, part])
         while len(plans) < count:
@@ -245,6 +246,7 @@ def train() -> tuple[nn.Module, nn.Module, list[float]]:
 
 
 if __name__ == "__main__":
+    ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter).parse_args()
     network, average, losses = train()
     torch.save(average.state_dict(), WEIGHTS + ".tmp")
     Path(WEIGHTS + ".tmp").replace(WEIGHTS)  # in one go: nobody ever finds half a file

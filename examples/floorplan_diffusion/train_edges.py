@@ -9,15 +9,16 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
 
+from collections.abc import Iterator
+
 import torch
-from torch import nn
 from torch.nn import functional as F
 
 from examples.floorplan_diffusion import edge_report
@@ -27,21 +28,22 @@ from examples.floorplan_diffusion.metrics import accuracy, f1
 from examples.floorplan_diffusion.options import EdgeOptions, read_edge_options, resolve_edges
 from examples.floorplan_diffusion.plans import PlanSet
 from examples.floorplan_diffusion.training_data import describe_data, places
-from snippets.accumulation import in_parts, optimizer_step
-from snippets.checkpoints import TrainingState
-from snippets.data_order import epoch_order
-from snippets.framework.errors import exit_with_one_line
-from snippets.framework.training_run import Program
-from snippets.framework.training_setup import (
+from examples.programs.program import (
+    Program,
     batch_source,
     check_batch_size,
     compiled,
     open_device,
     plan_steps,
 )
+from snippets.checkpoints import TrainingState
+from snippets.compile_safely import Network
+from snippets.data_order import epoch_order
+from snippets.errors import exit_with_one_line
 from snippets.memory import release_unused
 from snippets.seeds import seed_everything
 from snippets.training_loop import EpochResult, Task
+from snippets.training_step import in_parts
 
 Batch = tuple[torch.Tensor, ...]  # corners, kinds, counts and walls of plans
 SPREAD = 1.0  # pixels: standard deviation of the noise that corners get, which stage 1 will not draw exactly
@@ -52,6 +54,7 @@ ROUND_UP = 4  # corners: so few shapes of a batch make few different graphs, whi
 class EdgePrediction(Task):
     """A network that learns which pairs of corners a wall joins."""
 
+    options: EdgeOptions
     max_norm = 1.0  # of all gradients together
 
     def __init__(self, options: EdgeOptions) -> None:
@@ -75,11 +78,7 @@ class EdgePrediction(Task):
         self.held_out = [column.to(device) for column in self.columns(splits.val)]
         self.largest: list[int] = []  # corners of the largest plan of each batch of the epoch
         first = [column[: options.batch_size].to(device) for column in columns]
-
-        def warm_up(network: nn.Module) -> torch.Tensor:
-            return self.losses(network, first, self.places)[0] / pair_count(first[2])
-
-        self.network = compiled(options, model, warm_up, self.facts)
+        self.network = compiled(self, model, first)
 
     def columns(self, plans: PlanSet) -> Batch:
         """Return corners, kinds, counts and walls of plans, as the network takes them."""
@@ -101,26 +100,27 @@ class EdgePrediction(Task):
     # --8<-- [end:largest]
     # --8<-- [start:training_step]
     def learn(self, batch: Batch) -> torch.Tensor:
-        """Learn from plans; return measures (4,): loss, of walls, of fractions, accuracy. They stay there."""
-        corners = self.largest[self.state.step % self.steps_per_epoch]
-        total, pairs = 0.0, pair_count(batch[2])  # of all parts: they have different numbers of pairs
-        for part, _ in in_parts(batch, self.options.batch_size):  # one part without --accumulate
-            measures = self.losses(self.network, part, corners) / pairs
-            self.state.scaler.scale(measures[0]).backward()
-            total += measures.detach()
-        optimizer_step(self.state, self.max_norm)
+        """Take one step and return the measures (4,)."""
+        total = super().learn(batch)
         if self.options.empty_cache and self.state.step % self.options.empty_cache == 0:
             release_unused(self.state.device)
         return total
 
-    def losses(self, network: nn.Module, batch: Batch, most: int) -> torch.Tensor:
-        """Return loss, both of its parts, and what is right, each summed over all pairs of plans, (4,).
+    def parts(self, batch: Batch) -> Iterator[tuple[Batch, torch.Tensor]]:
+        """Yield parts of a batch with their shares of its pairs: they have different numbers of them."""
+        pairs = pair_count(batch[2])
+        for part, _ in in_parts(batch, self.options.batch_size):
+            yield part, pair_count(part[2]) / pairs
 
-        The plans have at most `most` corners. Places and kinds are disturbed a little, since stage 1 will not
-        draw them exactly. To tell where a point on the line between two corners lies is a task of its own,
-        which teaches the network geometry.
+    def measures(self, part: Batch, network: Network) -> torch.Tensor:
+        """Return mean loss of all pairs, both of its parts, and accuracy, (4,).
+
+        Places and kinds are disturbed a little, since stage 1 will not draw them exactly. To tell where a
+        point on the line between two corners lies is a task of its own, which teaches the network geometry.
         """
-        corners, bits, counts, walls = batch
+        corners, bits, counts, walls = part
+        # before the first epoch, the largest plan of all
+        most = self.largest[self.state.step % self.steps_per_epoch] if self.largest else self.places
         corners, bits = disturbed(corners[:, :most], bits[:, :most])
         pairs = all_pairs(most, corners.device)
         real = pairs[1] < counts.unsqueeze(1)  # of both, the second is the larger number
@@ -132,7 +132,7 @@ class EdgePrediction(Task):
         apart = (guessed.float() - torch.minimum(fractions, 1 - fractions)).abs()
         of_fractions = (apart * real).sum()
         right = ((scores.argmax(-1) == wanted) * real).sum().float()
-        return torch.stack([of_walls + of_fractions, of_walls, of_fractions, right])
+        return torch.stack([of_walls + of_fractions, of_walls, of_fractions, right]) / pair_count(counts)
 
     # --8<-- [end:training_step]
     @torch.no_grad()

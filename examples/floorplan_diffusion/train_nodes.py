@@ -10,15 +10,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
 
 import copy
-import math
+from collections.abc import Sequence
 
 import torch
 from torch import nn
@@ -32,17 +32,18 @@ from examples.floorplan_diffusion.node_network import CHANNELS, NodeNetwork, nod
 from examples.floorplan_diffusion.options import NodeOptions, read_node_options, resolve_nodes
 from examples.floorplan_diffusion.plans import PlanSet
 from examples.floorplan_diffusion.training_data import describe_data, places
-from snippets.accumulation import in_parts, optimizer_step
-from snippets.checkpoints import TrainingState
-from snippets.framework.errors import UsageError, exit_with_one_line
-from snippets.framework.training_run import Program
-from snippets.framework.training_setup import (
+from examples.programs.program import (
+    Program,
     batch_source,
     check_batch_size,
     compiled,
     open_device,
     plan_steps,
 )
+from snippets.checkpoints import TrainingState
+from snippets.compile_safely import Network
+from snippets.errors import UsageError, exit_with_one_line
+from snippets.learning_rate import cosine, warm_up
 from snippets.memory import release_unused
 from snippets.seeds import seed_everything
 from snippets.training_loop import EpochResult, Task
@@ -53,6 +54,7 @@ MEASURES = "train_loss", "noise_loss", "place_loss", "alignment_loss"
 class NodeDiffusion(Task):
     """A network that learns to see the noise in noisy corners."""
 
+    options: NodeOptions
     max_norm = 1.0  # of all gradients together
     trivial = float(CHANNELS)  # loss of a network that always returns 0: the variances of the noise
 
@@ -77,9 +79,7 @@ class NodeDiffusion(Task):
         self.source = batch_source(options, device, [nodes])
         self.held_out = self.nodes(splits.val).to(device)
         first = nodes[: options.batch_size].to(device)
-        self.network = compiled(
-            options, self.model, lambda network: self.noise_loss(network, first)[0], self.facts
-        )
+        self.network = compiled(self, self.model, [first])
 
     def nodes(self, plans: PlanSet) -> torch.Tensor:
         """Return the corners of plans, (plans, corners, 10)."""
@@ -88,24 +88,21 @@ class NodeDiffusion(Task):
 
     # --8<-- [start:training_step]
     def learn(self, batch: tuple[torch.Tensor]) -> torch.Tensor:
-        """Learn from corners (batch, corners, 10); return measures (4,), which stay on the device."""
-        total = 0.0
-        for (nodes,), share in in_parts(batch, self.options.batch_size):  # one part without --accumulate
-            measures = share * self.noise_loss(self.network, shuffled(nodes))
-            self.state.scaler.scale(measures[0]).backward()
-            total += measures.detach()
-        optimizer_step(self.state, self.max_norm)
+        """Take one step, let the average follow, and return the measures (4,)."""
+        total = super().learn(batch)
         self.follow()
         if self.options.empty_cache and self.state.step % self.options.empty_cache == 0:
             release_unused(self.state.device)
         return total
 
-    def noise_loss(self, network: nn.Module, nodes: torch.Tensor) -> torch.Tensor:
+    def measures(self, part: Sequence[torch.Tensor], network: Network) -> torch.Tensor:
         """Return the loss, the noise that was not seen in all channels and in x and y, and alignment, (4,).
 
-        The weight of the alignment falls with the noise: where there is much, nobody can know what stands in
-        line. Both are computed in float32, in which 1 - 1e-8 is 1.
+        A part holds corners (batch, corners, 10). The weight of the alignment falls with the noise: where
+        there is much, nobody can know what stands in line. Both are computed in float32, in which 1 - 1e-8
+        is 1.
         """
+        nodes = shuffled(part[0])
         drawn = torch.rand(len(nodes), device=nodes.device) ** self.options.focus
         most = self.schedule.steps - 1  # a draw can be rounded up to 1
         steps = (self.schedule.steps * drawn).long().clamp(max=most)
@@ -180,7 +177,7 @@ def warm_cosine(optimizer: torch.optim.Optimizer, steps: int) -> torch.optim.lr_
     warm = min(50, steps // 2)
 
     def factor(step: int) -> float:
-        return min(1, (step + 1) / (warm + 1)) * (1 + math.cos(math.pi * min(1, step / steps))) / 2
+        return warm_up(step, warm) * cosine(step, steps)
 
     return torch.optim.lr_scheduler.LambdaLR(optimizer, factor)
 

@@ -16,10 +16,9 @@ from examples.floorplan_diffusion.options import (
     read_edge_options,
     read_node_options,
 )
-from snippets.checkpoints import check_weights
-from snippets.framework.errors import UsageError
-from snippets.framework.trained_run import folder_of, load_best, newest_trained
-from snippets.framework.training_options import check_saved
+from examples.programs.options import check_saved
+from examples.programs.trained import filled, folder_of, load_best, newest_trained
+from snippets.errors import UsageError
 
 FOLDER = "examples/floorplan_diffusion"
 
@@ -97,12 +96,10 @@ def load_trained(stage: Stage, run: Path | None) -> Trained:
         raise UsageError(f"{checkpoint} was made by another version of this program; train again")
     check_saved({"options": saved}, stage.read_command_line, stage.options, checkpoint)
     options = stage.options(**saved)
-    network = stage.build(options)
     weights = {
         name.removeprefix(stage.prefix): value
         for name, value in content["model"].items()
         if name.startswith(stage.prefix)
     }
-    check_weights(network, weights)
-    network.load_state_dict(weights)
-    return Trained(network.eval(), options, content, checkpoint, note)
+    network = filled(lambda: stage.build(options), weights)
+    return Trained(network, options, content, checkpoint, note)

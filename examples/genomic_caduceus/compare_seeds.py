@@ -15,9 +15,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
@@ -27,13 +27,12 @@ import statistics
 from typing import Any
 
 from examples.genomic_caduceus.options import TRAIN
+from examples.programs.command_line import StrictParser, expanded, whole_number
+from examples.programs.report import provenance
+from examples.programs.run_folder import check_target, json_with, read_json
 from examples.systems import run
 from snippets.atomic_write import replace_json
-from snippets.framework.command_line import StrictParser, whole_number
-from snippets.framework.errors import RunError, UsageError, exit_with_one_line
-from snippets.framework.provenance import provenance
-from snippets.framework.run_folder import read_json
-from snippets.framework.user_paths import expanded
+from snippets.errors import RunError, UsageError, exit_with_one_line, tell
 
 PROGRAM = Path(__file__).with_name("train.py")
 OUT = Path("runs/genomic_caduceus/seeds")
@@ -60,6 +59,7 @@ def read_command_line(words: Sequence[str]) -> tuple[argparse.Namespace, list[st
     parser.add_argument("seeds", nargs="*", type=seed, metavar="SEED", help="0 1 2 3 4")
     parser.add_argument("--out", type=expanded, default=OUT, metavar="DIR", help=str(OUT))
     options = parser.parse_args(own)
+    check_target(options.out / "summary.json", json_with("settings", "runs"))  # a run has another one
     options.seeds = list(dict.fromkeys(options.seeds or SEEDS))
     typed = TRAIN.read(settings)
     for name in OWN:
@@ -81,7 +81,7 @@ def result_of(number: int, folder: Path, code: int | None) -> dict[str, Any]:
     """Return what became of a seed whose training ended with `code`; None: it has not begun."""
     entry = {"seed": number, "run": str(folder)}
     summary = read_json(folder / "summary.json") if code == 0 else None
-    if summary is None:
+    if summary is None or not isinstance(summary.get("test_accuracy"), float):
         status = {None: "not begun", 0: "without a summary"}.get(code, f"exit code {code}")
         return entry | {"status": status}
     names = ("test_accuracy", "best_possible_accuracy", "seconds")
@@ -142,7 +142,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"to go on with the comparison: {shlex.join(['python', *sys.argv])}")
             return code
     print("\n".join(table(results)))
-    print(f"summary    {options.out / 'summary.json'}")
+    tell(f"summary    {options.out / 'summary.json'}")
     return RunError.exit_code if any(codes.values()) else 0
 
 

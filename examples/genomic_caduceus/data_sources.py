@@ -4,8 +4,8 @@ from pathlib import Path
 
 from examples.genomic_caduceus.class_data import ClassData, folder_data, motif_data
 from examples.genomic_caduceus.window_data import WindowData, chain_data, genome_data
-from snippets.framework.errors import UsageError
-from snippets.framework.user_paths import expanded
+from examples.programs.command_line import expanded
+from snippets.errors import Option, UsageError
 
 LABELLED, CHAINS = ("motif",), ("markov", "hairpin")
 DOWNLOADS = Path("~/.genomic_benchmarks")  # there the genomic_benchmarks package puts a data set
@@ -34,19 +34,26 @@ def find_data(text: str, windows: bool) -> tuple[str, str]:
     raise UsageError(f"data={text}: neither {' nor '.join(names)} {known}")
 
 
+def to_generate(sequences: int | None) -> int:
+    """Return how many sequences to generate. Raises UsageError for none."""
+    if sequences is None:
+        raise UsageError(Option("sequences", "null"), ": name the number of sequences to generate")
+    return sequences
+
+
 def load_classes(
-    name: str, data: str, sequences: int, length: int | None, seed: int, reference: str | None = None
+    name: str, data: str, sequences: int | None, length: int | None, seed: int, reference: str | None = None
 ) -> ClassData:
     """Return labelled sequences; `sequences` are to be generated. Raises UsageError."""
     if name == "folder":
-        return folder_data(Path(data), length, seed, reference and Path(reference))
-    return motif_data(sequences, seed, **({} if length is None else {"length": length}))
+        return folder_data(Path(data), length, seed, Path(reference) if reference else None)
+    return motif_data(to_generate(sequences), seed, **({} if length is None else {"length": length}))
 
 
 def load_windows(
-    name: str, data: str, sequences: int, length: int | None, seed: int, intervals: str | None
+    name: str, data: str, sequences: int | None, length: int | None, seed: int, intervals: str | None
 ) -> WindowData:
     """Return sequences to guess bases in; `sequences` are to be generated. Raises UsageError."""
     if name == "genome":
-        return genome_data(Path(data), length, intervals and Path(intervals))
-    return chain_data(name, sequences, seed, **({} if length is None else {"length": length}))
+        return genome_data(Path(data), length, Path(intervals) if intervals else None)
+    return chain_data(name, to_generate(sequences), seed, **({} if length is None else {"length": length}))

@@ -1,16 +1,18 @@
 """Windows of a genome in FASTA, such as hg38.fa: all of them in a row, or those of a BED file."""
 
-import gzip
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy
 
 from examples.genomic_caduceus.tokens import TOKEN_OF_BYTE, UNKNOWN_BASE, no_base
-from snippets.framework.errors import UsageError
+from examples.programs.array_files import check_memory
+from snippets.errors import UsageError
+from snippets.foreign_files import LONGEST_LINE, lines_of
 
 MOST_UNKNOWN = 0.1  # of the letters of a window; with more it is left out
+LONGEST = 1 << 29  # letters of a line: a file may have a whole chromosome on each
+MOST = 2_000_000  # sequences, or intervals; each takes some hundred bytes
 HELD_OUT = 20  # without intervals, every so manieth window is held out
 
 
@@ -19,21 +21,22 @@ def read_fasta(path: Path, wanted: Callable[[str], bool] = lambda name: True) ->
     found: dict[str, bytearray] = {}
     letters: bytearray | None = None
     try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                if line[:1] == b">":
-                    name = (line[1:].decode("utf-8", "replace").split(maxsplit=1) or [""])[0]
-                    if name in found:
-                        raise UsageError(f"{path}, line {number}: there is another sequence {name}")
-                    letters = bytearray()
-                    if wanted(name):
-                        found[name] = letters
-                elif line.strip():
-                    if letters is None:
-                        raise UsageError(f"{path}, line {number}: FASTA begins with >name")
-                    letters += line.strip()
-    except (OSError, EOFError, zlib.error) as error:
-        raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+        for number, line in enumerate(lines_of(path, LONGEST), 1):
+            if line[:1] == b">":
+                name = (line[1:LONGEST_LINE].decode("utf-8", "replace").split(maxsplit=1) or [""])[0]
+                if name in found:
+                    raise UsageError(f"{path}, line {number}: there is another sequence {name}")
+                letters = bytearray()
+                if wanted(name):
+                    found[name] = letters
+                if len(found) > MOST:
+                    raise UsageError(f"{path}: more than {MOST:,} sequences are not read")
+            elif line.strip():
+                if letters is None:
+                    raise UsageError(f"{path}, line {number}: FASTA begins with >name")
+                letters += line.strip()
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
     if letters is None or (found and not any(found.values())):
         raise UsageError(f"{path} holds no sequence; FASTA has >name, then lines of letters")
     return {name: tokens_in(path, name, letters) for name, letters in found.items()}
@@ -88,19 +91,24 @@ def by_intervals(
         first = (start + end - length) // 2
         if first >= 0 and first + length <= len(sequences[name]):
             found[split].append(sequences[name][first : first + length])
+        if number > MOST:
+            raise UsageError(f"{path}: more than {MOST:,} intervals are not read")
+    check_memory(path, "its windows take", length * sum(map(len, found.values())))
     return found["train"], found["valid"]
 
 
 def read_bed(path: Path) -> Iterator[tuple[str, int, int, str]]:
     """Yield sequence, start, end (from 0, end excluded) and split of each line. Raises UsageError."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines_of(path), 1):
+            parts = line.decode().split("\t")
+            if len(parts) < 4 or not all(part.isdecimal() and len(part) < 16 for part in parts[1:3]):
+                raise UsageError(f"{path}, line {number}: expected name, start, end and split between tabs")
+            start, end = map(int, parts[1:3])
+            if start >= end:
+                raise UsageError(f"{path}, line {number}: an interval from {start} to {end} holds nothing")
+            yield parts[0], start, end, parts[3].strip()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
             f"cannot read {path}: {getattr(error, 'strerror', None) or 'it is no text'}"
         ) from None
-    for number, line in enumerate(lines, 1):
-        parts = line.split("\t")
-        if len(parts) < 4 or not all(part.isdecimal() and len(part) < 16 for part in parts[1:3]):
-            raise UsageError(f"{path}, line {number}: expected name, start, end and split between tabs")
-        yield parts[0], int(parts[1]), int(parts[2]), parts[3].strip()

@@ -4,21 +4,27 @@ Hydra composes the files in configs/. Its own decorator would also change the wo
 its own, which a run folder has no use for.
 """
 
+import argparse
 import functools
 import re
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.errors import HydraException, OverrideParseException
+from hydra.core.override_parser.types import Override
+from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
 
-from snippets.framework.errors import UsageError, one_line
+from examples.genomic_caduceus.config_files import CONFIGS, check_files, names_in
+from examples.programs.command_line import expanded
+from snippets.errors import UsageError, one_line
 
-CONFIGS = Path(__file__).with_name("configs")
+GROUPS = {"model", "dataset", "experiment"}  # folders of configs/, of which a file is chosen
+KEY = re.compile(r"(\+{0,2}|~)[\w/]+(\.\w+)*", re.ASCII)
+ONE_VALUE = "a run has one value of each option; for several seeds there is compare_seeds.py"
 FILES = frozenset(
     {
         "data",
@@ -40,23 +46,49 @@ def div_up(whole: Any, part: Any) -> int:
 
 def compose_config(file: str, words: Sequence[str]) -> DictConfig:
     """Return the configuration of configs/<file>.yaml with what the words change. Raises UsageError."""
+    overrides_in(words)
+    check_files()
     OmegaConf.register_new_resolver("div_up", div_up, replace=True)  # others use this name, too
     with initialize_config_dir(config_dir=str(CONFIGS), version_base="1.3"):
         try:
             return compose(file, [with_quotes(word) for word in words])
-        except (HydraException, OmegaConfBaseException, ValueError) as error:
+        except (HydraException, OmegaConfBaseException, YAMLError, ValueError, RecursionError) as error:
             raise UsageError(explained(error)) from None
 
 
-def keys_of(words: Sequence[str]) -> set[str]:
-    """Return the keys that the words set. Raises UsageError for what is no `key=value`."""
+def overrides_in(words: Sequence[str]) -> list[Override]:
+    """Return what each word sets. Raises UsageError for a word that sets no key, or not to one value."""
+    return [override_in(word) for word in words]
+
+
+def override_in(word: str) -> Override:
+    """Return what a word sets. Raises UsageError."""
+    name, sign, value = word.partition("=")
+    if not sign and not word.startswith("~"):
+        raise UsageError(f"{word}: options are written as key=value")
+    if not KEY.fullmatch(name):
+        raise UsageError(f"{word}: no key is called {name!r}; --help lists the keys")
     try:
-        parsed = parser().parse_overrides([with_quotes(word) for word in words])
-    except (HydraException, ValueError) as error:
-        raise UsageError(explained(error)) from None
-    if removed := [override.key_or_group for override in parsed if override.is_delete()]:
-        raise UsageError(f"~{removed[0]}: no key can be removed")
-    return {override.key_or_group for override in parsed}
+        override = parser().parse_override(with_quotes(word))
+    except HydraException:
+        raise UsageError(
+            f"{word}: the value is not in Hydra's language, where quotes and brackets come in pairs, and "
+            f"signs like , and = have a meaning; to mean the signs themselves, type \"{name}='...'\""
+        ) from None
+    except ValueError:  # Python's own limit, which Hydra does not expect
+        raise UsageError(f"{name}: a number has too many digits") from None
+    key = override.key_or_group
+    if override.is_delete():
+        raise UsageError(f"~{key}: no key can be removed")
+    if override.is_sweep_override():
+        raise UsageError(f"{word}: {ONE_VALUE}")
+    if isinstance(override.value(), dict | list):
+        raise UsageError(f"{word}: an option has one value, without brackets")
+    if key in GROUPS and override.value() not in names_in(key):
+        raise UsageError(f"{word}: there is no such file; choose {', '.join(names_in(key))}")
+    if key in GROUPS and name != key:
+        raise UsageError(f"{word}: a file is chosen without a sign, as in {key}={value}")
+    return override
 
 
 @functools.lru_cache
@@ -83,9 +115,14 @@ def spelt(value: Any) -> str:
     return f"'{text}'"  # a backslash means something before a quote alone
 
 
+def literal(value: Any) -> Any:
+    """Return a value in which ${…} refers to nothing."""
+    return re.sub(r"(\\*)\$\{", r"\1\1\\${", value) if isinstance(value, str) else value
+
+
 def leaves(values: Mapping[str, Any], where: str = "") -> dict[str, Any]:
     """Return the innermost values of nested dictionaries by their dotted names."""
-    found = {}
+    found: dict[str, Any] = {}
     for name, value in values.items():
         inner = isinstance(value, dict) and value
         found |= leaves(value, f"{where}{name}.") if inner else {f"{where}{name}": value}
@@ -93,30 +130,65 @@ def leaves(values: Mapping[str, Any], where: str = "") -> dict[str, Any]:
 
 
 @functools.lru_cache
-def composed_values(file: str, *words: str) -> Mapping[str, Any]:
+def composed_values(file: str, known: frozenset[str], *words: str) -> Mapping[str, Any]:
     """Return all values by their dotted names, references followed. Raises UsageError.
 
-    They are asked for several times, and Hydra takes a tenth of a second for them.
+    A file may set those that are `known`, and any to null. They are asked for several times, and Hydra takes
+    a tenth of a second for them.
     """
+    config = compose_config(file, words)
+    as_written = leaves(OmegaConf.to_container(config))
+    if unknown := sorted(name for name in as_written.keys() - known if as_written[name] is not None):
+        raise UsageError(
+            f"a chosen file in {CONFIGS} sets {unknown[0]}, which means nothing here; choose another file, "
+            "or remove the key from it"
+        )
     try:
-        return leaves(OmegaConf.to_container(compose_config(file, words), resolve=True))
-    except (OmegaConfBaseException, ArithmeticError, TypeError) as error:
+        return leaves(OmegaConf.to_container(config, resolve=True))
+    except (OmegaConfBaseException, ArithmeticError, TypeError, RecursionError) as error:
         raise UsageError(f"the configuration cannot be resolved: {one_line(str(error))}") from None
 
 
 def explained(error: Exception) -> str:
-    """Return what Hydra says, in one line and with what to do here."""
-    text = one_line(" ".join(line for line in str(error).splitlines() if "hydra.cc" not in line))
-    quoted = text.partition("'")[2].partition("'")[0]
-    if "--multirun" in text:
-        return f"{quoted}: a run has one value; for several seeds there is compare_seeds.py"
-    if "Could not find" in text:
-        group, _, name = text.partition("Could not find '")[2].partition("'")[0].partition("/")
-        files = (CONFIGS / group).rglob("*.yaml")
-        names = sorted(path.relative_to(CONFIGS / group).with_suffix("").as_posix() for path in files)
-        return f"{group}={name}: there is no such file; choose {', '.join(names)}"
-    if "missing EQUAL" in text:
-        return f"{quoted}: options are written as key=value"
-    if "integer string conversion" in text:  # Python's own limit, which Hydra does not expect
+    """Return what Hydra says, in one line."""
+    if "integer string conversion" in str(error):  # Python's own limit, which Hydra does not expect
         return "a number has too many digits"
-    return f"{error.override}: {text}" if isinstance(error, OverrideParseException) else text
+    return one_line(" ".join(line for line in str(error).splitlines() if "hydra.cc" not in line))
+
+
+class Key(NamedTuple):
+    """Where an option stands in the configuration, what reads its value, and what it is."""
+
+    path: str
+    read: Callable[[str], Any]
+    what: str
+    default: Any = ...  # where a configuration has no such key
+
+
+def switch(text: str) -> bool:
+    """Return what true or false means. Raises ArgumentTypeError."""
+    if text not in ("True", "False"):
+        raise argparse.ArgumentTypeError(f"must be true or false, not {text!r}")
+    return text == "True"
+
+
+def one_of(*names: str, former: Mapping[str, str] | None = None) -> Callable[[str], str]:
+    """Return a reader of one of `names`, or of what it was or is called elsewhere."""
+    meaning = {name: name for name in names} | dict(former or {})
+
+    def read(text: str) -> str:
+        if text not in meaning:
+            raise argparse.ArgumentTypeError(f"must be one of {', '.join(meaning)}, not {text!r}")
+        return meaning[text]
+
+    return read
+
+
+def or_null(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return a reader that also takes null."""
+    return lambda text: None if text == "None" else read(text)
+
+
+def path_of(text: str) -> str:
+    """Return a file or folder with ~ as the home folder. Raises UsageError."""
+    return str(expanded(text))

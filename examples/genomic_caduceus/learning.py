@@ -1,28 +1,29 @@
 """What both programs have in common: how they begin, AdamW with a warm-up, and a step."""
 
-import math
 from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib.util import find_spec
+from typing import Any
 
 import torch
 from torch import nn
 
 from examples.genomic_caduceus.model import Backbone
 from examples.genomic_caduceus.options import GenomicOptions
-from snippets.accumulation import in_parts, optimizer_step
-from snippets.checkpoints import TrainingState
-from snippets.framework.errors import UsageError
-from snippets.framework.tensor_checksum import tensors_crc32
-from snippets.framework.training_setup import (
+from examples.programs.program import (
     batch_source,
     check_batch_size,
     compiled,
     open_device,
     plan_steps,
 )
+from examples.programs.run_folder import RunFolder
+from snippets.checkpoint_content import tensors_crc32
+from snippets.checkpoints import TrainingState
+from snippets.errors import UsageError
+from snippets.learning_rate import cosine, warm_up
 from snippets.seeds import seed_everything
-from snippets.training_loop import Task
+from snippets.training_loop import Task, Training
 
 LEAST_RATE = 0.1  # of the highest learning rate, at the end
 
@@ -34,21 +35,22 @@ def warm_up_then_cosine(step: int, total: int, warmup: float) -> float:
     It rises in a straight line over the share `warmup` of the steps, then falls along a cosine to a tenth.
     """
     rising = max(1, round(warmup * total))
-    if step < rising:
-        return (step + 1) / (rising + 1)
-    done = (step - rising) / max(1, total - rising)
-    return LEAST_RATE + (1 - LEAST_RATE) * (1 + math.cos(math.pi * min(done, 1))) / 2
+    return warm_up(step, rising) * cosine(max(0, step - rising), max(1, total - rising), LEAST_RATE)
 
 
 # --8<-- [end:schedule]
 class SequenceTask(Task):
     """A network that learns from tokens; a program says what it computes from them."""
 
+    options: GenomicOptions
+
     def prepare(self, options: GenomicOptions, columns: Sequence[torch.Tensor], what: str) -> None:
         """Check the options that concern device and data, whose rows are in `columns`. Raises UsageError."""
         self.options, self.max_norm = options, options.clip
         device, self.precision, self.facts = open_device(options)
         check_batch_size(options, len(columns[0]), what)
+        if options.logger != "none" and options.loop != "lightning":
+            raise UsageError(f"logger={options.logger} is one of Lightning's: add trainer.loop=lightning")
         if options.logger == "tensorboard" and find_spec("tensorboard") is None:
             raise UsageError("logger=tensorboard needs a package: pip install tensorboard")
         torch.use_deterministic_algorithms(options.deterministic)
@@ -79,25 +81,34 @@ class SequenceTask(Task):
             "data_crc32": tensors_crc32([*self.columns, *self.held_out]),
         }
         first = [column[: options.batch_size].to(self.device) for column in self.columns]
-        self.network = compiled(options, model, lambda network: self.measures(first, network)[0], self.facts)
+        self.network = compiled(self, model, first)
 
-    def measures(self, batch: Sequence[torch.Tensor], network: nn.Module | None = None) -> torch.Tensor:
-        """Return what is measured of a batch (k,), the loss first. Without `network`, the task's own."""
-        raise NotImplementedError
 
-    # --8<-- [start:plain_step]
-    def learn(self, batch: Sequence[torch.Tensor]) -> torch.Tensor:
-        """Take one step and return its measures (k,).
+def training(task: SequenceTask, run: RunFolder, config: dict[str, Any], advice: str) -> Training:
+    """Return the training in the loop that `trainer.loop` names; Lightning is imported for its own alone."""
+    if task.options.loop == "plain":
+        return Training(task, run, config, advice)
+    from examples.genomic_caduceus.lightning_loop import LightningTraining
 
-        Lightning's loop does the same with `measures` alone; measurements of a step use this.
-        """
-        total = torch.zeros((), device=self.state.device)
-        for part, share in in_parts(batch, self.options.batch_size):
-            with self.precision.autocast():
-                measures = self.measures(part) * share
-            self.state.scaler.scale(measures[0]).backward()
-            total = total + measures.detach()
-        optimizer_step(self.state, self.max_norm)
-        return total
+    return LightningTraining(task, run, config, advice)
 
-    # --8<-- [end:plain_step]
+
+HEADER = "epoch   step  train loss  accuracy  val loss  accuracy  sequences/s"
+
+
+def network_line(options: GenomicOptions, config: dict[str, Any]) -> str:
+    """Return what a run says of its network."""
+    strands = "both strands" if options.rcps else "one strand"
+    layers = f"{options.layers} layer{'s' * (options.layers > 1)}"
+    return (
+        f"network    bidirectional Mamba, {layers} of width {options.width}, "
+        f"state {options.state}, {strands}: {config['parameters']:,} parameters"
+    )
+
+
+def epoch_line(epoch: int, step: int, result: dict[str, float], speed: float) -> str:
+    """Return one line of the table under HEADER."""
+    return (
+        f"{epoch:5d} {step:6d} {result['train_loss']:11.4f} {result['train_accuracy']:9.2%} "
+        f"{result['val_loss']:9.4f} {result['val_accuracy']:9.2%} {speed:12.0f}"
+    )

@@ -19,10 +19,12 @@ from pytorch_lightning.plugins import MixedPrecision, Precision
 from pytorch_lightning.strategies import SingleDeviceStrategy
 from tqdm import tqdm
 
-from snippets.accumulation import in_parts
+from examples.genomic_caduceus.learning import SequenceTask
+from examples.programs.run_folder import RunFolder
 from snippets.lightning_on_mac import check_autocast
 from snippets.stop_signals import StopSignals
 from snippets.training_loop import Training
+from snippets.training_step import in_parts
 
 ACCELERATORS: dict[str, type[Accelerator]] = {
     "cpu": CPUAccelerator,
@@ -43,7 +45,7 @@ class Module(pl.LightningModule):
     def training_step(self, batch: Any, index: int) -> torch.Tensor:
         """Return the loss of a batch, which Lightning differentiates."""
         check_autocast(self)
-        self.measures = self.task.measures(batch)
+        self.measures = self.task.measures(batch, self.task.network)
         return self.measures[0]
 
     def configure_optimizers(self) -> Any:
@@ -114,6 +116,9 @@ def keyboard_interrupt_as_usual() -> Iterator[None]:
 
 class LightningTraining(Training):
     """A run in progress, in Lightning's loop."""
+
+    task: SequenceTask
+    run: RunFolder
 
     # --8<-- [start:fit]
     def train(self, stop: StopSignals, bar: tqdm) -> None:

@@ -18,9 +18,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
@@ -36,10 +36,9 @@ from examples.genomic_caduceus.sequence_files import (
     write_records,
 )
 from examples.genomic_caduceus.window_data import chain_data
-from snippets.framework.command_line import StrictParser, whole_number
-from snippets.framework.errors import UsageError, exit_with_one_line
-from snippets.framework.user_paths import expanded
-from snippets.framework.whole_folder import check_empty, write_whole
+from examples.programs.command_line import StrictParser, expanded, whole_number
+from examples.programs.run_folder import check_empty, write_whole
+from snippets.errors import UsageError, exit_with_one_line
 
 HERE = "python examples/genomic_caduceus"
 FORMATS = {"txt": LABELLED, "csv": LABELLED, "fasta": CHAINS, "genome": CHAINS}  # of which data
@@ -81,10 +80,14 @@ def write_classes(options: argparse.Namespace) -> list[str]:
         words.append(f"dataset.reference={options.out / 'genome.fa'}")
     else:
         write_whole(options.out, functools.partial(write_folders, splits=splits, names=data.names))
+    best = []
+    if data.best is not None:
+        accuracy, loss = data.best
+        best.append(f"           accuracy {accuracy:.2%} on the test sequences at best, loss {loss:.4f}")
     return [
         f"written    {options.out}: {len(data.train):,} sequences to learn from, {len(data.test):,} for the "
         f"test, {data.length} letters each; classes {', '.join(data.names)}",
-        f"           accuracy {data.best[0]:.2%} on the test sequences at best, loss {data.best[1]:.4f}",
+        *best,
         f"next       {HERE}/train.py {shlex.join(words)}",
     ]
 

@@ -1,22 +1,31 @@
 """The options of both programs: where each stands in the configuration, what reads it, what it means."""
 
 import argparse
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from omegaconf import OmegaConf
 
 from examples.genomic_caduceus.data_sources import find_data
-from examples.genomic_caduceus.hydra_keys import Key, one_of, or_null, path_of, switch
-from examples.genomic_caduceus.hydra_words import compose_config, composed_values, keys_of, spelt
+from examples.genomic_caduceus.hydra_words import (
+    GROUPS,
+    ONE_VALUE,
+    Key,
+    compose_config,
+    composed_values,
+    literal,
+    one_of,
+    or_null,
+    overrides_in,
+    path_of,
+    spelt,
+    switch,
+)
 from examples.genomic_caduceus.pretrained import run_named
-from snippets.framework.command_line import number, whole_number
-from snippets.framework.errors import UsageError
-from snippets.framework.spelling import Spelling
-from snippets.framework.training_options import TrainingOptions
-from snippets.framework.user_paths import expanded
+from examples.programs.command_line import Spelling, expanded, number, whole_number
+from examples.programs.options import TrainingOptions
+from snippets.errors import Option, UsageError
 from snippets.precision import NAMES as PRECISIONS
 
 # --8<-- [start:precisions]
@@ -53,10 +62,16 @@ class GenomicOptions(TrainingOptions):
     deterministic: bool = False
     benchmark: bool = False
     devices: int = 1
+    loop: str = "plain"
     logger: str = "none"
 
     DERIVED: ClassVar[frozenset[str]] = frozenset({"data_name"})
-    MAY_CHANGE: ClassVar[frozenset[str]] = TrainingOptions.MAY_CHANGE | {"pin_memory", "benchmark", "logger"}
+    MAY_CHANGE: ClassVar[frozenset[str]] = TrainingOptions.MAY_CHANGE | {
+        "pin_memory",
+        "benchmark",
+        "loop",
+        "logger",
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +126,7 @@ KEYS = {
     "deterministic": Key("trainer.deterministic", switch, "refuse operations whose result varies"),
     "benchmark": Key("trainer.benchmark", switch, "of cuDNN: changes nothing on a Mac"),
     "devices": Key("trainer.devices", whole_number(1, 1), "1: a Mac has one GPU"),
+    "loop": Key("trainer.loop", one_of("plain", "lightning"), "ours, or that of PyTorch Lightning"),
     "logger": Key("logger", one_of("none", "csv", "tensorboard"), "another record of the metrics"),
 }
 PRETRAINED = Key(
@@ -128,17 +144,20 @@ OF_THE_CALL = {
     "quick": Key("quick", switch, "a few steps, to see that everything runs"),
 }
 SHARED_NAMES = {field.name for field in fields(TrainingOptions)} | OF_THE_CALL.keys()
-GROUPS = {"model", "dataset", "experiment"}  # folders of configs/, of which a file is chosen
-FORMULA = ("train.global_batch_size", "dataset.dataset_name")  # what others are computed from
+GLOBAL_BATCH = Key("train.global_batch_size", whole_number(1, 10**12), "sequences per step")
+FORMULA = (GLOBAL_BATCH.path, "dataset.dataset_name")  # what others are computed from
 
 
-class CommandLine(NamedTuple):
+Kind = TypeVar("Kind", bound=GenomicOptions)
+
+
+class CommandLine(NamedTuple, Generic[Kind]):
     """The command line of a program: its name and purpose, its file in configs/, its options."""
 
     program: str
     what: str
     file: str
-    kind: type[GenomicOptions]
+    kind: type[Kind]
     keys: dict[str, Key]
 
     def read(self, argv: Sequence[str] | None) -> dict[str, Any]:
@@ -148,20 +167,43 @@ class CommandLine(NamedTuple):
         """
         words = list(argv or ())
         self.answer_flags(words)
-        named, defaults = keys_of(words), self.values([])
-        if unknown := sorted(named - self.known() - GROUPS):
-            raise UsageError(f"unknown key {unknown[0]}; keys: {' '.join(sorted(self.known() | GROUPS))}")
+        named, defaults = self.named(words), self.values([])
         values = self.values(words)
+        self.check_global_batch(values, named)
         typed = {}
         for option, key in (self.keys | OF_THE_CALL).items():
             found = values[key.path]
-            if option in named and values.get(option, found) != found:
+            if option in named and str(values.get(option, found)) != str(found):  # NaN is not equal to itself
                 raise UsageError(
                     f"{option}={values[option]} has no effect: {key.path} is {found} here; set that instead"
                 )
             if option in named or key.path in named or found != defaults[key.path]:
                 typed[option] = self.value(key, found, option if option in named else key.path)
-        return {option: value for option, value in typed.items() if option not in OF_THE_CALL or value}
+        unset = {option for option in OF_THE_CALL if typed.get(option) in (None, False)}
+        return {option: value for option, value in typed.items() if option not in unset}
+
+    def named(self, words: Sequence[str]) -> set[str]:
+        """Return the keys that the words set. Raises UsageError for one that nobody knows."""
+        named = {override.key_or_group for override in overrides_in(words)}
+        if unknown := sorted(named - self.known() - GROUPS):
+            raise UsageError(f"unknown key {unknown[0]}; keys: {' '.join(sorted(self.known() | GROUPS))}")
+        return named
+
+    def check_global_batch(self, values: Mapping[str, Any], named: set[str]) -> None:
+        """Raise UsageError when the sequences of a step are not a number of passes, or another one."""
+        passes, size = KEYS["accumulate"], KEYS["batch_size"]
+        part = values[size.path]
+        if not isinstance(part, int) or part < 1:
+            return  # as its own reader will say
+        whole = self.value(GLOBAL_BATCH, values[GLOBAL_BATCH.path], GLOBAL_BATCH.path)
+        if not named & {"accumulate", passes.path}:
+            if whole % part:
+                raise UsageError(
+                    f"{GLOBAL_BATCH.path}={whole} is no multiple of {size.path}={part}; change one of them"
+                )
+        elif GLOBAL_BATCH.path in named and whole != part * values[passes.path]:
+            times = f"{values[passes.path]} passes of {part}"
+            raise UsageError(f"{GLOBAL_BATCH.path}={whole} is not {times}; leave out one of them")
 
     def known(self) -> set[str]:
         """Return the keys that mean something here."""
@@ -169,13 +211,15 @@ class CommandLine(NamedTuple):
 
     def values(self, words: Sequence[str]) -> dict[str, Any]:
         """Return the value of every key, as the files and the words have it. Raises UsageError."""
-        values = composed_values(self.file, *words)
+        values = composed_values(self.file, frozenset(self.known()), *words)
         keys = self.keys | OF_THE_CALL
-        return {key.path: values.get(option, key.default) for option, key in keys.items()} | values
+        return {**{key.path: values.get(option, key.default) for option, key in keys.items()}, **values}
 
     @staticmethod
     def value(key: Key, value: Any, name: str) -> Any:
         """Return a value as its option has it; `name` is what it was called. Raises UsageError."""
+        if value is ...:
+            raise UsageError(f"{name} is missing in the files that were chosen")
         try:
             return None if key.path in OF_THE_CALL and value is None else key.read(str(value))
         except argparse.ArgumentTypeError as error:
@@ -187,11 +231,14 @@ class CommandLine(NamedTuple):
             if flag in ("-h", "--help"):
                 print(self.help())
                 raise SystemExit(0)
+            if flag in ("-m", "--multirun"):
+                raise UsageError(f"{flag}: {ONE_VALUE}")
             if flag == "--cfg":
                 others = [word for word in words if word not in ("--cfg", "job")]
+                self.named(others)
                 print(OmegaConf.to_yaml(compose_config(self.file, others)), end="")
                 raise SystemExit(0)
-            keys = " ".join(f"{option}=" for option in self.keys | OF_THE_CALL)
+            keys = " ".join(f"{self.name_of(option)}=" for option in self.keys | OF_THE_CALL)
             raise UsageError(
                 f"unknown option {flag!r}: options are written as key=value here; options: {keys}"
             )
@@ -200,12 +247,12 @@ class CommandLine(NamedTuple):
         """Return what there is to type."""
         lines = [f"usage: {self.program} [key=value ...] [--cfg job] [--help]", "", self.what, ""]
         for option, key in (self.keys | OF_THE_CALL).items():
-            name = option if option in SHARED_NAMES else key.path
+            name = self.name_of(option)
             where = f" ({key.path})" if key.path != name else ""
             lines.append(f"  {name}=  {key.what}{where}")
         return "\n".join(lines)
 
-    def resolve(self, typed: dict[str, Any]) -> GenomicOptions:
+    def resolve(self, typed: dict[str, Any]) -> Kind:
         """Return the typed options with the defaults of the configuration. Raises UsageError."""
         values = self.values([])
         options = {option: self.value(key, values[key.path], key.path) for option, key in self.keys.items()}
@@ -214,6 +261,10 @@ class CommandLine(NamedTuple):
         if options.get("pretrained") is not None:
             options["pretrained"] = run_named(options["pretrained"])
         options["data_name"], options["data"] = find_data(options["data"], self.kind is PretrainingOptions)
+        for option, kind in (("intervals", "genome"), ("reference", "folder")):
+            if options.get(option) is not None and options["data_name"] != kind:
+                reason = f"has no effect: data={options['data']} is generated"
+                raise UsageError(f"{self.name_of(option)}={options[option]} {reason}; name data of your own")
         if not options["drop_last"]:
             raise UsageError(
                 "dataset.drop_last=false: every step of training takes whole batches here; evaluation leaves "
@@ -226,20 +277,17 @@ class CommandLine(NamedTuple):
 
         def words(settings: Mapping[str, Any]) -> list[str]:
             keys = {option: key.path for option, key in self.keys.items()}
-            return [f"++{keys.get(name, name)}={spelt(value)}" for name, value in settings.items()]
+            return [f"++{keys.get(name, name)}={spelt(literal(value))}" for name, value in settings.items()]
 
-        return Spelling(words, resume=lambda folder: [f"resume={folder}"], message=in_keys)
+        def option(named: Option) -> str:
+            name = self.name_of(named.name)
+            return name if named.value is None else f"{name}={named.value}"
 
+        return Spelling(words, resume=lambda folder: [f"resume={folder}"], option=option)
 
-FLAG = re.compile(r"--([a-z][a-z-]+)(?: (?=auto\b|[\d/~.])|=)?")
-
-
-def in_keys(message: str) -> str:
-    """Return what the shared programs say, in which options are flags, in Hydra's language.
-
-    `--batch-size 64` becomes batch_size=64, and so does `--resume auto`; elsewhere the name alone stays.
-    """
-    return FLAG.sub(lambda flag: flag[1].replace("-", "_") + ("=" if flag[0][-1] in " =" else ""), message)
+    def name_of(self, option: str) -> str:
+        """Return what an option is called here: shared ones by their names, the others by their keys."""
+        return option if option in SHARED_NAMES or option not in self.keys else self.keys[option].path
 
 
 TRAIN = CommandLine(

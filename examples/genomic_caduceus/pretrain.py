@@ -10,9 +10,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
@@ -20,26 +20,26 @@ except ModuleNotFoundError:
 from collections.abc import Sequence
 
 import torch
-from torch import nn
 from torch.nn import functional as F
 
 from examples.genomic_caduceus import window_report
 from examples.genomic_caduceus.data_sources import load_windows
-from examples.genomic_caduceus.learning import SequenceTask
-from examples.genomic_caduceus.lightning_loop import LightningTraining
+from examples.genomic_caduceus.learning import SequenceTask, epoch_line, training
 from examples.genomic_caduceus.masking import masked
 from examples.genomic_caduceus.model import LanguageModel
 from examples.genomic_caduceus.options import PRETRAIN, PretrainingOptions
-from examples.genomic_caduceus.report_lines import epoch_line
 from examples.genomic_caduceus.tokens import turned_at_random
-from snippets.accumulation import in_parts
-from snippets.framework.errors import exit_with_one_line
-from snippets.framework.training_run import Program
+from examples.programs.program import Program
+from snippets.compile_safely import Network
+from snippets.errors import exit_with_one_line
 from snippets.training_loop import EpochResult
+from snippets.training_step import in_parts
 
 
 class MaskedBases(SequenceTask):
     """A network that learns to guess masked bases."""
+
+    options: PretrainingOptions
 
     def __init__(self, options: PretrainingOptions) -> None:
         """Load the sequences and make network, optimizer and schedule. Raises UsageError; writes nothing."""
@@ -58,13 +58,15 @@ class MaskedBases(SequenceTask):
         self.begin(model, [data.val, hidden, guessed])
 
     # --8<-- [start:measures]
-    def measures(self, batch: Sequence[torch.Tensor], network: nn.Module | None = None) -> torch.Tensor:
-        """Return loss and accuracy on the masked bases of a batch, whose only entry is (batch, length)."""
-        tokens = batch[0].long()
+    def measures(self, part: Sequence[torch.Tensor], network: Network) -> torch.Tensor:
+        """Return loss and accuracy on the masked bases of tokens (batch, length), (2,)."""
+        tokens = part[0].long()
         if self.options.rc_aug:
             tokens = turned_at_random(tokens, self.state.model.partners)
         hidden, guessed = masked(tokens, self.options.mlm_probability)
-        loss, right = measured((network or self.network)(hidden), tokens, guessed)
+        with self.precision.autocast():
+            scores = network(hidden)
+        loss, right = measured(scores, tokens, guessed)
         return torch.stack([loss, right]) / guessed.sum().clamp(min=1)
 
     # --8<-- [end:measures]
@@ -98,7 +100,7 @@ PROGRAM = Program(
     MaskedBases,
     window_report,
     size_options=("batch_size", "width", "layers"),
-    training=LightningTraining,
+    training=training,
     spelling=PRETRAIN.spelling(),
 )
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from examples.genomic_caduceus.mamba import Backbone
+from examples.programs.trained import load_best, newest_trained
 from snippets.checkpoints import check_weights
-from snippets.framework.trained_run import load_best, newest_trained
 
 SYSTEM = "genomic_caduceus/pretrain"
 RUNS = Path("runs") / SYSTEM

@@ -8,6 +8,7 @@
 #
 # DATA: a folder of data sets, or a single one; ~/.genomic_benchmarks. DATASETS: names in DATA; all. SEEDS: 1 2 3 4 5.
 # OUT: folder of the runs. Settings of train.py may follow. The same command again continues what was interrupted.
+# Ctrl-C stops everything. A `kill` of this script alone lets the data set of the moment go on to its end.
 
 set -eu
 
@@ -29,17 +30,20 @@ if [ -d "$data/train" ]; then
   train_on "$data" "$@"
   exit
 fi
-if [ -z "${DATASETS:-}" ]; then
-  for folder in "$data"/*/train; do
-    if [ -d "$folder" ]; then
-      DATASETS="${DATASETS:-} $(basename "$(dirname "$folder")")"
-    fi
-  done
+for name in ${DATASETS:-}; do
+  train_on "$data/$name" "$@"
+done
+if [ -n "${DATASETS:-}" ]; then
+  exit
 fi
-if [ -z "${DATASETS:-}" ]; then
+found=
+for inner in "$data"/*/train; do
+  if [ -d "$inner" ]; then
+    found=yes
+    train_on "$(dirname "$inner")" "$@"
+  fi
+done
+if [ -z "$found" ]; then
   echo "error: $data holds no data set; name a folder with DATA=, or make one: python $here/make_data.py" >&2
   exit 2
 fi
-for name in $DATASETS; do
-  train_on "$data/$name" "$@"
-done

@@ -10,7 +10,7 @@ import numpy
 import torch
 
 from examples.genomic_caduceus.class_data import Labelled
-from examples.genomic_caduceus.csv_sequences import HEADER
+from examples.genomic_caduceus.class_files import HEADER
 from examples.genomic_caduceus.tokens import BASES, letters, other_strand
 
 LINE = 60  # letters in a line of FASTA

@@ -15,6 +15,7 @@ minute. To learn from sequences of your own, replace `draw_sequences`.
 
 import math
 import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
 import numpy
@@ -243,6 +244,7 @@ def train() -> tuple[nn.Module, list[float]]:
 
 
 if __name__ == "__main__":
+    ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter).parse_args()
     network, losses = train()
     torch.save(network.state_dict(), WEIGHTS + ".tmp")
     Path(WEIGHTS + ".tmp").replace(WEIGHTS)  # in one go: nobody ever finds half a file

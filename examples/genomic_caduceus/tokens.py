@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy
 import torch
 
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 
 # --8<-- [start:tokens]
 SPECIAL = ("[CLS]", "[SEP]", "[BOS]", "[MASK]", "[PAD]", "[RESERVED]", "[UNK]")

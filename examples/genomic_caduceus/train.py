@@ -9,9 +9,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
@@ -19,26 +19,26 @@ except ModuleNotFoundError:
 from collections.abc import Sequence
 
 import torch
-from torch import nn
 from torch.nn import functional as F
 
 from examples.genomic_caduceus import class_report
 from examples.genomic_caduceus.data_sources import load_classes
-from examples.genomic_caduceus.learning import SequenceTask
-from examples.genomic_caduceus.lightning_loop import LightningTraining
+from examples.genomic_caduceus.learning import SequenceTask, epoch_line, training
 from examples.genomic_caduceus.model import Classifier
 from examples.genomic_caduceus.options import TRAIN, FineTuningOptions
 from examples.genomic_caduceus.pretrained import load_backbone
-from examples.genomic_caduceus.report_lines import epoch_line
 from examples.genomic_caduceus.tokens import turned_at_random
-from snippets.accumulation import in_parts
-from snippets.framework.errors import exit_with_one_line
-from snippets.framework.training_run import Program
+from examples.programs.program import Program
+from snippets.compile_safely import Network
+from snippets.errors import exit_with_one_line
 from snippets.training_loop import EpochResult
+from snippets.training_step import in_parts
 
 
 class Classification(SequenceTask):
     """A network that learns the classes of sequences."""
+
+    options: FineTuningOptions
 
     def __init__(self, options: FineTuningOptions) -> None:
         """Load the sequences and make network, optimizer and schedule. Raises UsageError; writes nothing."""
@@ -61,12 +61,13 @@ class Classification(SequenceTask):
         self.test = [column.to(self.device) for column in (data.test.tokens, data.test.classes)]
 
     # --8<-- [start:measures]
-    def measures(self, batch: Sequence[torch.Tensor], network: nn.Module | None = None) -> torch.Tensor:
-        """Return loss and accuracy on tokens (batch, length) with their classes (batch,)."""
-        tokens, classes = batch[0].long(), batch[1]
+    def measures(self, part: Sequence[torch.Tensor], network: Network) -> torch.Tensor:
+        """Return loss and accuracy on tokens (batch, length) with their classes (batch,), (2,)."""
+        tokens, classes = part[0].long(), part[1]
         if self.options.rc_aug:
             tokens = turned_at_random(tokens, self.state.model.partners)
-        scores = (network or self.network)(tokens).float()
+        with self.precision.autocast():
+            scores = network(tokens).float()
         right = (scores.argmax(1) == classes).float().mean()
         return torch.stack([F.cross_entropy(scores, classes), right])
 
@@ -100,7 +101,7 @@ PROGRAM = Program(
     Classification,
     class_report,
     size_options=("batch_size", "width", "layers"),
-    training=LightningTraining,
+    training=training,
     spelling=TRAIN.spelling(),
 )
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
@@ -30,16 +30,17 @@ import torch
 
 from examples.benchmarking.machine import machine
 from examples.benchmarking.steps import Steps
-from examples.genomic_caduceus.report_lines import network_line
+from examples.genomic_caduceus.learning import network_line
 from examples.genomic_caduceus.train import PROGRAM, Classification
+from examples.programs.command_line import StrictParser, expanded, whole_number
+from examples.programs.program import explained_failures
+from examples.programs.report import provenance
+from examples.programs.run_folder import check_target, json_with
 from snippets.atomic_write import replace_json
-from snippets.framework.command_line import StrictParser, whole_number
-from snippets.framework.device_failures import explained_failures
-from snippets.framework.errors import RunError, UsageError, exit_with_one_line
-from snippets.framework.provenance import provenance
-from snippets.framework.user_paths import expanded
+from snippets.device import synchronize
+from snippets.errors import RunError, UsageError, exit_with_one_line, tell
 from snippets.memory import MPS_STATISTICS_SINCE, peak_resident, read_memory
-from snippets.timing import Spread, spread, synchronize
+from snippets.timing import Spread, spread
 from snippets.training_loop import endless_batches
 
 SETTINGS = {
@@ -66,6 +67,8 @@ def read_command_line(argv: Sequence[str] | None) -> argparse.Namespace:
     options = parser.parse_args(argv)
     if options.reference and not options.data:
         raise UsageError("--reference is the genome of --data FOLDER; name that, too")
+    ours = json_with("timestamp", "system_info", "settings", "results")
+    check_target(options.json, ours, [".json"], option="--json")
     return options
 
 
@@ -108,9 +111,10 @@ def step_memory(steps: Steps) -> float | None:
     counted = device.type == "cuda" or (device.type == "mps" and torch.__version__ >= MPS_STATISTICS_SINCE)
     if counted:
         torch.accelerator.reset_peak_memory_stats()
-    before = read_memory(device)
+    before = read_memory(device).tensors
     steps.timed(1)
-    return (read_memory(device).peak - before.tensors) / 1e6 if counted else None
+    peak = read_memory(device).peak
+    return None if peak is None or before is None else (peak - before) / 1e6
 
 
 def finding(ratio: Spread) -> str:
@@ -127,9 +131,10 @@ def measured(options: argparse.Namespace) -> tuple[dict[str, Classification], di
     """Return both trainings, and what their steps took and led to. Raises UsageError."""
     tasks = {name: prepared(name, options) for name in SETTINGS}
     steps = [Steps(task, endless_batches(task), keep=sys.maxsize) for task in tasks.values()]
-    in_turns(*steps, WARM_UP)
+    original, optimized = steps
+    in_turns(original, optimized, WARM_UP)
     memory = [step_memory(one) for one in steps]
-    seconds = in_turns(*steps, options.steps)
+    seconds = in_turns(original, optimized, options.steps)
     results = {}
     for (name, task), one, took, most in zip(tasks.items(), steps, seconds, memory, strict=True):
         losses = torch.stack(one.losses)
@@ -201,13 +206,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     taken = results["original"]["sequences_learned_from"]
     print(f"machine    {info['chip']}, {info['cpu_cores']} cores, {info['memory_gb']} GB; {info['system']}")
     print(f"versions   PyTorch {info['torch']}, Python {info['python']}\ndevice     {info['device']}")
-    print(f"data       {task.data.name}: {task.data.source}; {task.data.length:,} tokens")
+    tell(f"data       {task.data.name}: {task.data.source}; {task.data.length:,} tokens")
     print(network_line(task.options, task.facts))
     print(f"steps      {options.steps} of each in turns; both learned from the same {taken:,} sequences")
     print("\n".join(table(results)))
     if (kind := task.state.device.type) != "mps":
         print(f"note       MPS was not measured: this is {kind.upper()}, and a Mac's GPU may differ")
-    print(f"report     {options.json}")
+    tell(f"report     {options.json}")
     return 0
 
 

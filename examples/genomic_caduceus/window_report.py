@@ -2,23 +2,22 @@
 
 from typing import TYPE_CHECKING, Any
 
-from examples.genomic_caduceus import report_lines
-from snippets.framework.run_curves import Curves, draw_curves
-from snippets.framework.run_folder import RunFolder
-from snippets.framework.run_report import machine_lines, recipe_line, write_summary
+from examples.genomic_caduceus import learning
+from examples.programs.report import Curves, draw_curves, machine_lines, recipe_line, write_summary
+from examples.programs.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from examples.genomic_caduceus.pretrain import MaskedBases
 
 
-HEADER = report_lines.HEADER
+HEADER = learning.HEADER
 
 
 def describe(task: "MaskedBases", config: dict[str, Any]) -> list[str]:
     """Return the facts of a run: network, versions, device, precision, data, recipe."""
     options, data = task.options, task.data
     lines = [
-        report_lines.network_line(options, config),
+        learning.network_line(options, config),
         *machine_lines(config),
         f"data       {data.name}: {data.source}",
         f"           {len(data.train):,} sequences of {data.train.shape[1]:,} bases to learn from, "

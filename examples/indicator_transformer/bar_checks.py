@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy
 import pandas
 
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 
 ROUNDING = 1e-9  # relative: prices that were corrected for dividends differ in their last digits
 

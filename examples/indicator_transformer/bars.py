@@ -10,8 +10,10 @@ import pandas
 from matplotlib import cbook
 
 from examples.indicator_transformer.bar_checks import Where, check_bars, in_words
-from examples.indicator_transformer.column_hints import advice, several_symbols
-from snippets.framework.errors import UsageError
+from examples.indicator_transformer.column_hints import SYMBOLS, advice, several_symbols
+from examples.indicator_transformer.table_files import read_table
+from examples.programs.array_files import read_npz
+from snippets.errors import UsageError
 
 # --8<-- [start:schema]
 # In small letters or capitals, in any order; further columns are ignored. The timestamp is that at which a
@@ -19,7 +21,7 @@ from snippets.framework.errors import UsageError
 COLUMNS = ("timestamp", "open", "high", "low", "close", "volume")
 # --8<-- [end:schema]
 NUMBERS = list(COLUMNS[1:])
-READERS = {".csv": partial(pandas.read_csv, engine="pyarrow"), ".parquet": pandas.read_parquet}
+SUFFIXES = (".csv", ".parquet")
 MAX_MISSING = 0.01  # share of the bars
 LARGEST = 1e100  # sums and products of larger numbers are infinite
 
@@ -66,21 +68,21 @@ def place(path: Path, position: int) -> str:
 
 def read_cells(path: Path) -> pandas.DataFrame:
     """Return the `COLUMNS` of a file, with whatever their cells hold. Raises UsageError."""
-    if path.suffix.lower() not in READERS:
+    if path.suffix.lower() not in SUFFIXES:
         raise UsageError(f"{path} is neither .csv nor .parquet; convert it to one of them")
     try:
-        with path.open("rb") as file:
-            cells = READERS[path.suffix.lower()](file)
+        names, cells = read_table(path, {*COLUMNS, *SYMBOLS})
+    except UsageError:
+        raise
     except Exception as error:  # of a damaged Parquet file, almost anything
         reason = getattr(error, "strerror", None) or shorten(f"{type(error).__name__}: {error}", 200)
         raise UsageError(f"cannot read {path}: {reason}") from None
-    if cells.index.name is not None:  # pandas writes its index to Parquet
-        cells = cells.reset_index()
+    names = [str(name).strip().lower() for name in names]
     cells.columns = [str(name).strip().lower() for name in cells.columns]
-    if wrong := [f"one column {name}" for name in COLUMNS if list(cells.columns).count(name) != 1]:
+    if wrong := [f"one column {name}" for name in COLUMNS if names.count(name) != 1]:
         raise UsageError(
-            f"{path} needs {', '.join(wrong)}; it has {shorten(', '.join(cells.columns), 200)}; "
-            f"{advice(cells.columns, ','.join(COLUMNS))}{several_symbols(cells)}"
+            f"{path} needs {', '.join(wrong)}; it has {shorten(', '.join(names), 200)}; "
+            f"{advice(names, ','.join(COLUMNS))}{several_symbols(cells)}"
         )
     return cells
 
@@ -108,6 +110,7 @@ def read_times(cells: pandas.Series, at: Where) -> pandas.DatetimeIndex:
 def read_numbers(cells: pandas.DataFrame, at: Where) -> pandas.DataFrame:
     """Return all cells as float64. Raises UsageError for one that is empty, text or not finite."""
     numbers = cells.apply(pandas.to_numeric, errors="coerce").astype("float64")
+    numbers[cells.select_dtypes(["bool", "timedelta"]).columns] = numpy.nan  # pandas makes numbers of them
     wrong = numpy.argwhere(~(numbers.abs() <= LARGEST).to_numpy())
     if len(wrong):
         row, column = wrong[0]
@@ -125,7 +128,7 @@ def read_folder(folder: Path, *, max_missing: float = MAX_MISSING) -> list[Bars]
     the symbols have different intervals. Other files and hidden ones are left alone.
     """
     try:
-        paths = [path for path in folder.iterdir() if path.suffix.lower() in READERS]
+        paths = [path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES]
     except OSError as error:
         raise UsageError(f"cannot read the folder {folder}: {error.strerror}") from None
     by_symbol: dict[str, Path] = {}
@@ -163,11 +166,9 @@ def load_goog() -> Bars:
     """
     path = Path(cbook.get_sample_data("goog.npz", asfileobj=False))
     try:
-        days = numpy.load(path, allow_pickle=False)["price_data"]
-    except OSError as error:
-        raise UsageError(
-            f"cannot read {path}: {error.strerror}; install Matplotlib with its sample data, as pip does"
-        ) from None
+        days = read_npz(path, ["price_data"])["price_data"]
+    except UsageError as error:
+        raise UsageError(f"{error}; install Matplotlib with its sample data, as pip does") from None
     times = pandas.DatetimeIndex(days["date"].astype("datetime64[us]"), name="timestamp")
     table = pandas.DataFrame({name: days[name].astype("float64") for name in NUMBERS}, index=times)
     return Bars("GOOG", table, pandas.Timedelta(days=1), "Google, daily, sample data of Matplotlib")

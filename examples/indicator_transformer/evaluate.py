@@ -13,9 +13,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
@@ -27,19 +27,19 @@ from examples.indicator_transformer.evaluation_report import report
 from examples.indicator_transformer.evaluation_table import table
 from examples.indicator_transformer.model import parameter_count
 from examples.indicator_transformer.options import NAMES
+from examples.programs.command_line import StrictParser, expanded, first_line, number
+from examples.programs.program import explained_failures
+from examples.programs.report import provenance
+from examples.programs.run_folder import check_target
+from examples.programs.trained import folder_of, report_on
 from snippets.atomic_write import replace_file, replace_json
 from snippets.device import pick_device
-from snippets.framework.command_line import StrictParser, number
-from snippets.framework.device_failures import explained_failures
-from snippets.framework.errors import UsageError, exit_with_one_line
-from snippets.framework.provenance import provenance
-from snippets.framework.trained_run import folder_of
-from snippets.framework.user_paths import expanded
+from snippets.errors import UsageError, exit_with_one_line, tell
 
 
 def read_command_line(argv: Sequence[str] | None) -> Any:
     """Return the options. Raises UsageError."""
-    parser = StrictParser(prog="evaluate.py", description=__doc__.partition("\n")[0].partition(":")[0] + ".")
+    parser = StrictParser(prog="evaluate.py", description=first_line(__doc__).partition(":")[0] + ".")
     parser.add_argument(
         "run", type=expanded, metavar="RUN|CHECKPOINT", help="run folder, or a .pt file in it"
     )
@@ -76,6 +76,13 @@ def facts(trained: Trained, subject: HeldOut, device: str) -> dict[str, Any]:
     }
 
 
+def check_targets(folder: Path, run: Path) -> None:
+    """Raise UsageError when a report or a picture in `folder` is not one of `run`."""
+    report = folder / "evaluation.json"
+    check_target(report, report_on(run, "samples", "held_out"))
+    check_target(folder / "evaluation.png", lambda _: report.exists())
+
+
 def write(folder: Path, evaluation: dict[str, Any]) -> None:
     """Write evaluation.json and evaluation.png into `folder`. Raises UsageError when that is impossible."""
     try:
@@ -95,17 +102,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     trained = load_trained(options.run)
     if options.max_missing is not None:
         trained.options = replace(trained.options, max_missing=options.max_missing)
+    folder = options.out or folder_of(trained.checkpoint)
+    check_targets(folder, folder_of(trained.checkpoint))
     subject = held_out(trained, options.data)
     evaluation = facts(trained, subject, f"{device} ({reason})")
     with explained_failures("out of memory; try --device cpu, which may have more"):
         model, samples = trained.network.model.to(device), subject.samples.to(device)
         evaluation |= report(model, samples, trained.network.indicators, subject.reference)
     evaluation["provenance"] = provenance()
-    folder = options.out or folder_of(trained.checkpoint)
     write(folder, evaluation)  # before anything is printed: who reads that may stop reading
     for line in table(evaluation):
         print(line)
-    print(f"written    {folder / 'evaluation.json'} and evaluation.png")
+    tell(f"written    {folder / 'evaluation.json'} and evaluation.png")
     return 0
 
 

@@ -23,9 +23,9 @@ from examples.indicator_transformer.options import Options, find_data
 from examples.indicator_transformer.prediction import TrainedNetwork, rebuild_network
 from examples.indicator_transformer.samples import Samples, constant_readings, joined, make_samples
 from examples.indicator_transformer.train import PROGRAM
-from snippets.framework.errors import UsageError
-from snippets.framework.trained_run import load_best
-from snippets.framework.training_options import check_saved
+from examples.programs.options import check_saved
+from examples.programs.trained import load_best
+from snippets.errors import UsageError
 
 NEVER = (pandas.Timestamp.max, pandas.Timestamp.min)  # between these two lies no time at all
 

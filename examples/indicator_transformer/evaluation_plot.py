@@ -13,7 +13,7 @@ from matplotlib.ticker import PercentFormatter
 
 from examples.indicator_transformer.evaluation_report import aimed_at
 from examples.indicator_transformer.evaluation_table import LOSSES
-from snippets.framework.run_curves import HELD_OUT, LIMIT, TRAINING
+from examples.programs.report import HELD_OUT, LIMIT, TRAINING
 
 KNOWN = "#c4c4c4"  # bars of what is known without the network
 COLOURS = {"with the move": "#17607a", "back to the middle": "#8f430f"}
@@ -35,9 +35,9 @@ def draw_evaluation(evaluation: dict[str, Any], image: BinaryIO) -> None:
     draw_losses(loss, evaluation["losses"])
     draw_direction(direction, evaluation["direction"])
     left, right = bottom.subfigures(1, 2, width_ratios=(1, 1.15))
-    panels = left.subplots(3, 1, sharex=True, height_ratios=(4, 1.6, 0.9))
-    draw_calibration(*panels, evaluation["calibration"])
-    left.align_ylabels(panels)
+    scatter, deviation, counts = left.subplots(3, 1, sharex=True, height_ratios=(4, 1.6, 0.9))
+    draw_calibration(scatter, deviation, counts, evaluation["calibration"])
+    left.align_ylabels([scatter, deviation, counts])
     draw_selection(right.subplots(), rows, evaluation["regimes"])
     title = f"{count} indicators, {evaluation['samples']:,} samples ({evaluation['held_out']})"
     figure.suptitle(title, fontsize=11)
@@ -69,9 +69,9 @@ def draw_bars(axes: Axes, values: dict[str, tuple[float, float | None, str]], ow
 def draw_losses(axes: Axes, losses: dict[str, float | None]) -> None:
     """Draw the cross-entropies that are known."""
     values = {
-        words: (losses[name], losses["network_standard_error"] if name == "network" else None)
+        words: (value, losses["network_standard_error"] if name == "network" else None)
         for name, words in LOSSES.items()
-        if losses.get(name) is not None
+        if (value := losses.get(name)) is not None
     }
     texts = {name: (value, error, f"{value:.4f}") for name, (value, error) in values.items()}
     draw_bars(axes, texts, LOSSES["network"])

@@ -15,7 +15,7 @@ import pandas
 import torch
 
 from examples.indicator_transformer.bars import Bars
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 
 BLOCK = 60  # bars with one direction and one level of volume
 HORIZON = 20  # bars over which the drift has the strength below

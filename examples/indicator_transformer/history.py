@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy
 import pandas
@@ -33,7 +33,7 @@ class History:
         )
         self.volume = table["volume"].to_numpy(float)
         self.index: pandas.DatetimeIndex = table.index
-        self._known: dict[Hashable, object] = {}
+        self._known: dict[Hashable, Any] = {}  # what each computation returned
 
     def once(self, compute: Callable[..., Result], *arguments: Hashable) -> Result:
         """Return `compute(self, *arguments)`, which runs only the first time that somebody asks."""

@@ -27,10 +27,10 @@ from examples.indicator_transformer.usefulness_table import (
     draw_samples,
     table_optimum,
 )
-from snippets.framework.errors import UsageError
-from snippets.framework.tensor_checksum import tensors_crc32
-from snippets.framework.training_setup import check_batch_size
-from snippets.framework.user_paths import expanded
+from examples.programs.command_line import expanded
+from examples.programs.program import check_batch_size
+from snippets.checkpoint_content import tensors_crc32
+from snippets.errors import UsageError
 
 INDICATOR_SETS = {len(indicators): indicators for indicators in (SMALL, INDICATORS)}
 

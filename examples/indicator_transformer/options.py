@@ -7,10 +7,9 @@ from typing import Any
 import pandas
 
 from examples.indicator_transformer.model import SIZES
-from snippets.framework.command_line import StrictParser, number, whole_number
-from snippets.framework.errors import UsageError
-from snippets.framework.training_options import TrainingOptions, add_training_options, typed_options
-from snippets.framework.user_paths import expanded
+from examples.programs.command_line import StrictParser, expanded, number, whole_number
+from examples.programs.options import TrainingOptions, add_training_options, typed_options
+from snippets.errors import UsageError
 
 NAMES = ("bars", "goog", "table")
 A_DAY = pandas.Timedelta(days=1)
@@ -97,7 +96,7 @@ def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
 def resolve(typed: dict[str, Any]) -> Options:
     """Return the typed options with the defaults of their data and size. Raises UsageError."""
     name = find_data(typed.get("data", Options.data))
-    values = {"stride": STRIDES.get(name), **RECIPES[typed.get("size", Options.size)]}
+    values: dict[str, Any] = {"stride": STRIDES.get(name), **RECIPES[typed.get("size", Options.size)]}
     values |= QUICK if "quick" in typed else {}
     values |= {option: value for option, value in typed.items() if option in Options.__dataclass_fields__}
     if name == "folder":  # a run may be continued and evaluated from elsewhere

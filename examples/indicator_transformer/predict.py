@@ -10,9 +10,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
@@ -23,13 +23,15 @@ import pandas
 from examples.indicator_transformer.bar_checks import in_words
 from examples.indicator_transformer.bars import MAX_MISSING, read_bars
 from examples.indicator_transformer.prediction import Prediction, cut_periods, load_network, predict
+from examples.programs.command_line import StrictParser, expanded, number, whole_number
+from examples.programs.program import explained_failures
+from examples.programs.run_folder import check_target
 from snippets.atomic_write import replace_file
 from snippets.device import pick_device
-from snippets.framework.command_line import StrictParser, number, whole_number
-from snippets.framework.device_failures import explained_failures
-from snippets.framework.errors import RunError, UsageError, exit_with_one_line
-from snippets.framework.user_paths import expanded
+from snippets.errors import RunError, UsageError, exit_with_one_line, tell
+from snippets.foreign_files import open_regular
 
+BEGINNING = b"timestamp,direction,selected"  # of what write_csv writes
 NOTE = "This demonstrates a training system; it is no investment advice."
 
 
@@ -48,7 +50,11 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
         help="SYMBOL.csv or SYMBOL.parquet, of the interval that the network learned from",
     )
     add("--last", type=whole_number(1, 10**6), default=1, help="number of bars to look at, the latest; 1")
-    add("--out", type=expanded, help="CSV file to write as well, a row per bar; an old one is replaced")
+    add(
+        "--out",
+        type=expanded,
+        help="CSV file to write as well, a row per bar; one of an earlier call is replaced",
+    )
     add("--device", default="auto", help="auto, cuda, mps or cpu; auto")
     add(
         "--max-missing",
@@ -60,17 +66,16 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
     if options.checkpoint.is_dir():
         checkpoint = options.checkpoint / "checkpoints" / "best.pt"
         raise UsageError(f"{options.checkpoint} is a folder; name a checkpoint, like {checkpoint}")
-    if options.out is not None and options.out.suffix.lower() != ".csv":
-        raise UsageError(f"--out {options.out}: the name must end in .csv")
-    if options.out is not None and is_same_file(options.out, options.bars):
-        raise UsageError(f"--out {options.out} would replace the bars; choose another name")
+    if options.out is not None:
+        check_target(options.out, holds_predictions, [".csv"])
     return options
 
 
-def is_same_file(one: Path, other: Path) -> bool:
-    """Return whether both exist and are one file: on a Mac, acme.csv is ACME.csv."""
+def holds_predictions(file: Path) -> bool:
+    """Return whether a file begins as write_csv begins it."""
     try:
-        return one.samefile(other)
+        with open_regular(file) as content:
+            return content.read(len(BEGINNING)) == BEGINNING
     except OSError:
         return False
 
@@ -128,8 +133,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     names = [indicator.name for indicator in network.indicators]
     if options.out is not None:  # before anything is printed: who reads that may stop reading
         write_csv(options.out, prediction, names)
-    print(f"network    {options.checkpoint}, {len(names)} indicators")
-    print(f"bars       {bars.symbol}: {len(bars.table):,}, every {in_words(bars.interval)}; times are in UTC")
+    tell(f"network    {options.checkpoint}, {len(names)} indicators")
+    tell(f"bars       {bars.symbol}: {len(bars.table):,}, every {in_words(bars.interval)}; times are in UTC")
     print(f"device     {device} ({reason})")
     if network.generated:
         print("note       the network learned from generated bars: about those of a market it knows nothing")
@@ -141,7 +146,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print()
     print(*lines(prediction, names), sep="\n")
     if options.out is not None:
-        print(f"\nwritten    {options.out}: {len(prediction.times)} rows")
+        tell(f"\nwritten    {options.out}: {len(prediction.times)} rows")
     print(f"\n{NOTE}")
     return 0
 

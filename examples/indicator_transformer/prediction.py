@@ -19,8 +19,9 @@ from examples.indicator_transformer.indicator import Indicator
 from examples.indicator_transformer.indicators import INDICATORS, compute_indicators
 from examples.indicator_transformer.model import SIZES, IndicatorTransformer, Size
 from examples.indicator_transformer.train import PROGRAM
-from snippets.checkpoints import all_finite, check_weights, load_checkpoint
-from snippets.framework.errors import UsageError
+from examples.programs.trained import check_computed, filled
+from snippets.checkpoints import load_checkpoint
+from snippets.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -68,13 +69,10 @@ def rebuild_network(content: dict[str, Any], path: Path) -> TrainedNetwork:
                 f"{path} was trained on other readings: {there or 'nothing'} there, {here or 'nothing'} in "
                 "this version; use the version that trained it, or train again"
             )
-    model = IndicatorTransformer(len(names), len(CONTEXT), size)
-    check_weights(model, content["model"])
-    model.load_state_dict(content["model"])
-    if not all_finite(model):
-        raise UsageError(f"{path} holds weights that are NaN or infinite; name another checkpoint")
+    model = filled(lambda: IndicatorTransformer(len(names), len(CONTEXT), size), content["model"])
+    model.register_forward_hook(check_computed)
     generated = content["config"]["options"].get("data_name") == "bars"
-    return TrainedNetwork(model.eval(), [known[name] for name in names], interval, generated)
+    return TrainedNetwork(model, [known[name] for name in names], interval, generated)
 
 
 # --8<-- [end:load_network]

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from examples.indicator_transformer.samples import constant_readings
 from examples.indicator_transformer.usefulness import Optimum
-from snippets.framework.run_curves import Curves, draw_curves
-from snippets.framework.run_folder import RunFolder
-from snippets.framework.run_report import machine_lines, recipe_line, write_summary
+from examples.programs.report import Curves, draw_curves, machine_lines, recipe_line, write_summary
+from examples.programs.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from examples.indicator_transformer.train import IndicatorSelection
@@ -62,7 +61,7 @@ def curves(optimum: Optimum | None, data_name: str) -> tuple[Curves, Curves]:
         {"training": "train_bce", "held out": "val_bce"},
         {"best possible": optimum.best_bce, baseline(data_name): optimum.blind_bce} if optimum else {},
     )
-    limits = {"best possible": optimum.best_accuracy} if optimum else {}
+    limits: dict[str, float | None] = {"best possible": optimum.best_accuracy} if optimum else {}
     return loss, Curves("direction right", {"held out": "val_right"}, limits, percent=True)
 
 

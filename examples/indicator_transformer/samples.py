@@ -13,7 +13,7 @@ from examples.indicator_transformer.history import WARM_UP
 from examples.indicator_transformer.indicator import Indicator
 from examples.indicator_transformer.indicators import compute_indicators
 from examples.indicator_transformer.usefulness import usefulness
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 
 WINDOW = 100  # bars before a sample that its indicators mostly look at
 

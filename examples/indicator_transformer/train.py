@@ -10,15 +10,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
 
 import torch
-from torch import nn
 
 from examples.indicator_transformer import report
 from examples.indicator_transformer.evaluation import evaluate
@@ -26,11 +25,10 @@ from examples.indicator_transformer.loss import selection_loss
 from examples.indicator_transformer.market_data import load_for_training
 from examples.indicator_transformer.model import SIZES, IndicatorTransformer, parameter_count
 from examples.indicator_transformer.options import Options, read_command_line, resolve
-from snippets.accumulation import in_parts, optimizer_step
+from examples.programs.program import Program, batch_source, compiled, open_device, plan_steps
 from snippets.checkpoints import TrainingState
-from snippets.framework.errors import exit_with_one_line
-from snippets.framework.training_run import Program
-from snippets.framework.training_setup import batch_source, compiled, open_device, plan_steps
+from snippets.compile_safely import Network
+from snippets.errors import exit_with_one_line
 from snippets.seeds import seed_everything
 from snippets.training_loop import EpochResult, Task
 
@@ -40,6 +38,7 @@ Batch = tuple[torch.Tensor, torch.Tensor, torch.Tensor]  # readings, context, us
 class IndicatorSelection(Task):
     """A transformer that learns to select indicators. Samples lie on the device, or workers bring them."""
 
+    options: Options
     max_norm = 1.0  # of all gradients together
 
     def __init__(self, options: Options) -> None:
@@ -66,32 +65,18 @@ class IndicatorSelection(Task):
         columns = learned.indicator_values, learned.market_context, learned.indicator_usefulness
         self.source = batch_source(options, device, columns)
         first = [column[: options.batch_size].to(device) for column in columns]
-        self.network = compiled(options, model, lambda network: self.loss(network, first)[0], self.facts)
+        self.network = compiled(self, model, first)
 
     # --8<-- [start:training_step]
-    def learn(self, batch: Batch) -> torch.Tensor:
-        """Learn from readings (batch, indicators), context (batch, features) and usefulness; return (2,).
+    def measures(self, part: Batch, network: Network) -> torch.Tensor:
+        """Return mean loss and cross-entropy, (2,).
 
-        Mean loss and cross-entropy stay on the device: reading them here would make the CPU wait for the GPU.
+        A part holds readings (batch, indicators), context (batch, features) and usefulness.
         """
-        total = 0.0
-        for part, share in in_parts(batch, self.options.batch_size):  # one part without --accumulate
-            measures = share * self.measure(part)
-            self.state.scaler.scale(measures[0]).backward()
-            total += measures.detach()
-        optimizer_step(self.state, self.max_norm)
-        return total
-
-    def measure(self, batch: Batch) -> torch.Tensor:
-        """Return mean loss and cross-entropy, (2,)."""
-        return torch.stack(self.loss(self.network, batch))
-
-    def loss(self, network: nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the loss and, of it, the cross-entropy that `network` gives."""
-        values, context, usefulness = batch
+        values, context, usefulness = part
         with self.precision.autocast():
             logits, weights = network(values, context)
-            return selection_loss(logits, weights, usefulness)
+            return torch.stack(selection_loss(logits, weights, usefulness))
 
     # --8<-- [end:training_step]
     def evaluate(self, epoch: int, measures: list[float], samples_per_s: float) -> EpochResult:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from snippets.framework.errors import printable
+from snippets.errors import printable
+from snippets.foreign_files import open_regular
 
 WHOLE = 1 << 20  # bytes: a file up to this size is read completely; about 6,000 steps
 PEEK = 1 << 11  # bytes read at each place of a larger one; a line has about 150
@@ -52,7 +53,7 @@ def read_history(path: Path, places: int) -> LossHistory:
     """
     history = LossHistory()
     try:
-        file = path.open("rb")
+        file = open_regular(path)
     except FileNotFoundError:
         return history
     with file:

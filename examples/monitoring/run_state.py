@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from examples.monitoring.loss_history import finite, whole
-from snippets.framework.errors import printable
-from snippets.framework.machine_id import is_this_machine
+from examples.programs.start import is_this_machine
+from snippets.errors import printable
+from snippets.foreign_files import RUN_FILE, open_regular, read_bytes
 
-LONGEST_FILE = 1 << 20  # bytes of a config.json or heartbeat.json; ours have a few thousand
 # A training beats when a step ends more than 5 s after the last beat. It is silent for longer while it
 # evaluates, compiles or writes a checkpoint: hardly for 3 minutes, nor for the time of 20 slow steps.
 PATIENCE = 180.0  # seconds
@@ -62,8 +62,7 @@ class Unreadable(Exception):
 def read_object(path: Path) -> dict[str, Any] | None:
     """Return the JSON object in `path`, None when there is no such file. Raises Unreadable."""
     try:
-        with path.open("rb") as file:
-            value = json.loads(file.read(LONGEST_FILE))
+        value = json.loads(read_bytes(path, RUN_FILE))
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -105,8 +104,8 @@ def facts(folder: Path, config: dict[str, Any], beat: dict[str, Any], now: datet
     if status not in ("starting", "running", *OVER):
         run.status = "unreadable"
         run.notes.append(f"unknown status {status!r}: another version of the program wrote heartbeat.json")
-    if status in ("interrupted", "failed") and text(beat.get("error")):
-        run.notes.append(text(beat["error"]))
+    if status in ("interrupted", "failed") and (error := text(beat.get("error"))):
+        run.notes.append(error)
     if run.age_s is not None and run.age_s < -CLOCKS_DIFFER and not run.over:
         run.notes.append(f"the clocks differ: this heartbeat is {-run.age_s:.0f} s in the future")
     return run
@@ -169,7 +168,7 @@ def is_locked(log: Path) -> bool:
     just this moment would have to be started again.
     """
     try:
-        with log.open("rb") as file:
+        with open_regular(log) as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except FileNotFoundError:
         return False

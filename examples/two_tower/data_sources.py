@@ -5,13 +5,15 @@ from pathlib import Path
 import torch
 from torch.nn import functional as F
 
+from examples.programs.command_line import expanded
 from examples.two_tower.ngrams import stack_contexts, stack_texts
 from examples.two_tower.pair_files import read_pairs
 from examples.two_tower.pairs import Pairs, Passage
-from snippets.framework.errors import UsageError
-from snippets.framework.user_paths import expanded
+from snippets.errors import UsageError
+from snippets.foreign_files import read_text
 
 NAMES = ("pages", "generated")
+LARGEST = 1 << 24  # bytes of the texts
 TEXTS = Path(__file__).with_name("data") / "pairs.tsv"
 
 
@@ -38,7 +40,7 @@ def load_pairs(data: str, rows: int, noise: float, seed: int) -> Pairs:
 
 def read_passages(path: Path = TEXTS) -> list[Passage]:
     """Return the passages in pairs.tsv; lines that begin with # are comments."""
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = read_text(path, LARGEST).splitlines()
     return [Passage(*line.split("\t")) for line in lines if not line.startswith("#")]
 
 

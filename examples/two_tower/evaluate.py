@@ -11,24 +11,25 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
 
 import torch
 
+from examples.programs.command_line import StrictParser, expanded, first_line
+from examples.programs.program import explained_failures
+from examples.programs.report import provenance
+from examples.programs.run_folder import check_target
+from examples.programs.trained import report_on
 from examples.two_tower.scores import network_scores, reference_scores
 from examples.two_tower.trained import Trained, add_run, load_trained
 from snippets.atomic_write import replace_json
 from snippets.device import pick_device
-from snippets.framework.command_line import StrictParser
-from snippets.framework.device_failures import explained_failures
-from snippets.framework.errors import UsageError, exit_with_one_line
-from snippets.framework.provenance import provenance
-from snippets.framework.user_paths import expanded
+from snippets.errors import UsageError, exit_with_one_line, tell
 
 COLUMNS = {
     "recall_1": "R@1",
@@ -43,7 +44,7 @@ ROWS = {"untrained": "without training", "trained": "trained", "best": "at best"
 
 def read_command_line(argv: Sequence[str] | None) -> Namespace:
     """Return the options. Raises UsageError."""
-    parser = StrictParser(prog="evaluate.py", description=__doc__.partition("\n")[0])
+    parser = StrictParser(prog="evaluate.py", description=first_line(__doc__))
     add_run(parser)
     parser.add_argument("--out", type=expanded, metavar="DIR", help="where to write; the run folder")
     return parser.parse_args(argv)
@@ -54,7 +55,7 @@ def scores(trained: Trained, device: torch.device) -> dict[str, dict[str, float]
     pairs, rows = trained.pairs, trained.held_out.nonzero().flatten()
     found = reference_scores(pairs, rows, device)
     found["trained"] = network_scores(trained.model.to(device), pairs, rows, device)
-    return {name: found[name] for name in ROWS if found[name] is not None}
+    return {name: values for name in ROWS if (values := found[name]) is not None}
 
 
 def table(found: dict[str, dict[str, float]]) -> Iterator[str]:
@@ -70,9 +71,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = read_command_line(argv)
     device, reason = pick_device(options.device)
     trained = load_trained(options.run)
+    folder = options.out or trained.folder
+    check_target(folder / "evaluation.json", report_on(trained.folder, "queries", "bank"))
     with explained_failures("out of memory; try --device cpu, which may have more"):
         found = scores(trained, device)
-    folder = options.out or trained.folder
     count = int(trained.held_out.sum())
     report: dict[str, Any] = {
         "checkpoint": str(trained.checkpoint),
@@ -87,14 +89,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         replace_json(folder / "evaluation.json", report)
     except OSError as error:
         raise UsageError(f"cannot write to {folder}: {error.strerror}; name another with --out") from None
-    print(f"network    {trained.checkpoint}, step {trained.content['step']:,}")
+    tell(f"network    {trained.checkpoint}, step {trained.content['step']:,}")
     print(f"device     {device} ({reason})")
     print(f"held out   {count:,} contexts, which look for their payloads among {len(trained.pairs):,}")
     if trained.note:
-        print(f"note       {trained.note}")
+        tell(f"note       {trained.note}")
     print("note       best.pt was chosen by its score on these contexts: on new ones, expect a little less")
     print(*table(found), sep="\n")
-    print(f"written    {folder / 'evaluation.json'}")
+    tell(f"written    {folder / 'evaluation.json'}")
     return 0
 
 

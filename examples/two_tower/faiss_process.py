@@ -71,7 +71,7 @@ def find_with_faiss(
 
 def ask(queries: numpy.ndarray, bank: numpy.ndarray, count: int) -> numpy.ndarray:
     """Return what `search` returns, from a process of its own. Raises RunError."""
-    from snippets.framework.errors import RunError
+    from snippets.errors import RunError
 
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder, name) for name in ("queries.npy", "bank.npy", "found.npy")]

@@ -10,35 +10,42 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
 
+from examples.programs.command_line import StrictParser, expanded, whole_number
+from examples.programs.program import explained_failures
+from examples.programs.run_folder import check_target
 from examples.two_tower.build_cache import NAME as CACHE
 from examples.two_tower.embedding import embed_contexts
 from examples.two_tower.faiss_process import find_with_faiss
-from examples.two_tower.near_miss_files import check_stamp, read_cache, weights_stamp, write_near_misses
+from examples.two_tower.near_miss_files import (
+    MOST,
+    check_stamp,
+    has_stamp,
+    read_cache,
+    weights_stamp,
+    write_near_misses,
+)
 from examples.two_tower.negatives import NONE, Forbidden, find_near_misses
 from examples.two_tower.trained import add_run, load_trained
 from snippets.device import pick_device
-from snippets.framework.command_line import StrictParser, whole_number
-from snippets.framework.device_failures import explained_failures
-from snippets.framework.errors import RunError, exit_with_one_line
-from snippets.framework.user_paths import expanded
+from snippets.errors import RunError, exit_with_one_line, tell
 
 NAME = "near_misses.jsonl"
 
 
 def read_command_line(argv: Sequence[str] | None) -> Namespace:
     """Return the options. Raises UsageError."""
-    parser = StrictParser(prog="mine_near_misses.py", description=__doc__.partition(",")[0] + ".")
+    parser = StrictParser(prog="mine_near_misses.py", description=(__doc__ or "").partition(",")[0] + ".")
     add_run(parser)
     add = parser.add_argument
     add("--p-cache", type=expanded, metavar="FILE.npy", help=f"{CACHE} in the run folder")
-    add("--k", type=whole_number(1, 1000), default=8, help="near misses per pair; 8")
+    add("--k", type=whole_number(1, MOST), default=8, help="near misses per pair; 8")
     add("--out", type=expanded, metavar="FILE.jsonl", help=f"{NAME} in the run folder")
     add("--faiss", action="store_true", help="search with FAISS, in a process of its own")
     return parser.parse_args(argv)
@@ -50,6 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     device, reason = pick_device(options.device)
     trained = load_trained(options.run)
     pairs, file = trained.pairs, options.out or trained.folder / NAME
+    check_target(file, has_stamp, [".jsonl"])
     stamp = weights_stamp(trained.content, pairs)
     cache_file = options.p_cache or trained.folder / CACHE
     cache = read_cache(cache_file, len(pairs), pairs.payloads.shape[1])
@@ -67,12 +75,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         write_near_misses(file, learned, found, stamp)
     except OSError as error:
         raise RunError(f"cannot write {file}: {error.strerror}; choose another --out") from None
-    print(f"network    {trained.checkpoint}, epoch {stamp['epoch']:g}")
+    tell(f"network    {trained.checkpoint}, epoch {stamp['epoch']:g}")
     print(f"device     {device} ({reason})" + (", FAISS on the CPU" if options.faiss else ""))
     if note:
-        print(f"note       {note}")
+        tell(f"note       {note}")
     covered = (found != NONE).any(1).float().mean().item()
-    print(f"written    {file}: {len(found):,} pairs, {covered:.0%} of them with a near miss")
+    tell(f"written    {file}: {len(found):,} pairs, {covered:.0%} of them with a near miss")
     return 0
 
 

@@ -2,25 +2,28 @@
 
     {"q_index": 17, "near_miss_indices": [203, 41]}        row numbers of the whole data set
 
-Beside each stands FILE.stamp.json: of which data, and of which weights.
+Beside each stands FILE.stamp.json: of which data, of which weights, and the checksum of FILE.
 """
 
 import json
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy
 import torch
 
+from examples.programs.array_files import read_npy
+from examples.programs.run_folder import json_with, read_json
 from examples.two_tower.negatives import NONE
-from examples.two_tower.pair_files import one_line
 from examples.two_tower.pairs import Pairs
 from snippets.atomic_write import replace_file, replace_json
-from snippets.framework.errors import UsageError
-from snippets.framework.run_folder import read_json
-from snippets.framework.tensor_checksum import tensors_crc32
+from snippets.checkpoint_content import tensors_crc32
+from snippets.errors import UsageError
+from snippets.foreign_files import PACKED, UNPACKED, lines_of, open_regular
 
+MOST = 1000  # near misses of a row
 QUERY = ("q_index", "query_idx")  # the guide's project writes either
 FOUND = ("near_miss_indices", "negative_indices")
 
@@ -41,8 +44,39 @@ def weights_stamp(checkpoint: dict[str, Any], pairs: Pairs) -> dict[str, Any]:
     }
 
 
+def has_stamp(file: Path) -> bool:
+    """Return whether a stamp of ours stands beside a file."""
+    return json_with("weights_crc32", "data_crc32")(stamp_of(file))
+
+
+def checksum(file: Path) -> int:
+    """Return the CRC-32 of a file's bytes. Raises OSError."""
+    found = 0
+    with open_regular(file) as content:
+        while part := content.read(1 << 20):
+            found = zlib.crc32(part, found)
+    return found
+
+
+def write_stamped(file: Path, write: Callable[[BinaryIO], Any], stamp: dict[str, Any]) -> None:
+    """Replace `file` and, before it, its stamp, which says of what bytes it is. Raises OSError.
+
+    Whatever happens between the two, and whoever else writes them, a stamp never fits another content.
+    """
+
+    def write_both(target: BinaryIO) -> None:
+        write(target)
+        target.flush()
+        replace_json(stamp_of(file), stamp | {"file_crc32": checksum(Path(target.name))})
+
+    replace_file(file, write_both)
+
+
 def check_stamp(file: Path, weights: dict[str, Any], command: str) -> str | None:
-    """Return a note when `file` has no stamp. Raises UsageError when other weights or data made it."""
+    """Return a note when `file` has no stamp, or one without a checksum.
+
+    Raises UsageError when other weights or data made it, or it was changed since.
+    """
     stamp = read_json(stamp_of(file))
     if stamp is None:
         return f"{file} has no {stamp_of(file).name}: nobody can tell whether these weights made it"
@@ -53,26 +87,27 @@ def check_stamp(file: Path, weights: dict[str, Any], command: str) -> str | None
             f"{file} was made by the weights of epoch {stamp.get('epoch')}, and these are of epoch "
             f"{weights['epoch']}: their vectors mean different things; make it anew with {command}"
         )
+    if "file_crc32" not in stamp:
+        return f"{stamp_of(file)} has no checksum of the file: nobody can tell whether they belong together"
+    if stamp["file_crc32"] != checksum(file):
+        raise UsageError(
+            f"{file} is not the file that {stamp_of(file).name} was written for; make it anew with "
+            f"{command}, or remove the stamp if the change is yours"
+        )
     return None
 
 
 def write_cache(file: Path, vectors: torch.Tensor, stamp: dict[str, Any]) -> None:
     """Write the payload vectors (N, width) and their stamp. Raises OSError."""
-    stamp_of(file).unlink(missing_ok=True)  # never beside vectors of other weights
-    replace_file(file, lambda target: numpy.save(target, vectors.numpy()))
-    replace_json(stamp_of(file), stamp)
+    write_stamped(file, lambda target: numpy.save(target, vectors.numpy()), stamp)
 
 
 def read_cache(file: Path, rows: int, width: int) -> torch.Tensor:
     """Return the payload vectors (rows, width) in `file`. Raises UsageError when they are no such."""
     try:
-        vectors = numpy.load(file, allow_pickle=False)
+        vectors = read_npy(file)
     except FileNotFoundError:
         raise UsageError(f"there is no {file}; make it: python examples/two_tower/build_cache.py") from None
-    except Exception as error:  # NumPy and zipfile meet damage in many ways
-        raise UsageError(f"{file} is no whole .npy file with plain numbers: {one_line(error)}") from None
-    if not isinstance(vectors, numpy.ndarray):
-        raise UsageError(f"{file} holds several arrays; name a .npy file with one")
     if vectors.dtype != numpy.float32 or vectors.shape != (rows, width):
         raise UsageError(
             f"{file} holds {vectors.dtype} of shape {vectors.shape}; a row of each of the {rows} pairs is "
@@ -89,32 +124,35 @@ def write_near_misses(file: Path, rows: torch.Tensor, found: torch.Tensor, stamp
     for row, ids in zip(rows.tolist(), found.tolist(), strict=True):
         ids = [number for number in ids if number != NONE]
         lines.append(json.dumps({QUERY[0]: row, FOUND[0]: ids}) + "\n")
-    stamp_of(file).unlink(missing_ok=True)
-    replace_file(file, lambda target: target.write("".join(lines).encode()))
-    replace_json(stamp_of(file), stamp)
+    write_stamped(file, lambda target: target.write("".join(lines).encode()), stamp)
 
 
 def parsed(file: Path) -> Iterator[tuple[int, int, list[int]]]:
     """Yield line number, row and found rows of each line. Raises UsageError."""
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines_of(file), 1):
+            yield number, *parsed_line(f"{file}, line {number}", line)
     except FileNotFoundError:
         raise UsageError(
             f"there is no {file}; make it: python examples/two_tower/mine_near_misses.py"
         ) from None
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read {file}: {error}") from None
-    for number, line in enumerate(lines, 1):
-        try:
-            content = json.loads(line)
-            (row,) = (content[name] for name in QUERY if name in content)
-            (found,) = (content[name] for name in FOUND if name in content)
-        except (ValueError, TypeError, RecursionError):
-            found = row = None
-        if type(row) is not int or not isinstance(found, list) or not all(type(one) is int for one in found):
-            example = json.dumps({QUERY[0]: 17, FOUND[0]: [203, 41]})
-            raise UsageError(f"{file}, line {number}: must look like {example}")
-        yield number, row, found
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+
+
+def parsed_line(place: str, line: bytes) -> tuple[int, list[int]]:
+    """Return row and found rows of a line. Raises UsageError."""
+    try:
+        content = json.loads(line)
+        (row,) = (content[name] for name in QUERY if name in content)
+        (found,) = (content[name] for name in FOUND if name in content)
+    except (ValueError, TypeError, RecursionError):
+        found = row = None
+    if type(row) is not int or not isinstance(found, list) or not all(type(one) is int for one in found):
+        raise UsageError(f"{place}: must look like {json.dumps({QUERY[0]: 17, FOUND[0]: [203, 41]})}")
+    if len(found) > MOST:
+        raise UsageError(f"{place}: {len(found):,} near misses; more than {MOST:,} for a row are not read")
+    return row, found
 
 
 def read_near_misses(file: Path, pairs: Pairs, held_out: torch.Tensor) -> torch.Tensor:
@@ -133,8 +171,12 @@ def read_near_misses(file: Path, pairs: Pairs, held_out: torch.Tensor) -> torch.
                     f"{file}, line {number}: row {one} is held out in this run; train with the --seed and "
                     "--val-split of the run that it was mined for"
                 )
+        if row in table:
+            raise UsageError(f"{file}, line {number}: row {row} has a line already; keep one of them")
         table[row] = found
     widest = max(map(len, table.values()), default=0)
+    if 8 * len(pairs) * widest > max(UNPACKED, PACKED * file.stat().st_size):  # the others are filled up
+        raise UsageError(f"{file}: one row has {widest} near misses, and most have none; cut it to fewer")
     rows = torch.full((len(pairs), max(widest, 1)), NONE)
     for row, found in table.items():
         rows[row, : len(found)] = torch.tensor(found, dtype=torch.int64)

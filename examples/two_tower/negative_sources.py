@@ -1,6 +1,7 @@
 """Where the extra negatives of an epoch come from: from the run itself, or from files of another run."""
 
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -18,9 +19,9 @@ from examples.two_tower.negatives import (
 )
 from examples.two_tower.options import Options
 from examples.two_tower.pairs import Pairs
+from snippets.checkpoint_content import tensors_crc32
 from snippets.checkpoints import load_checkpoint
-from snippets.framework.errors import UsageError
-from snippets.framework.tensor_checksum import tensors_crc32
+from snippets.errors import UsageError
 
 CANDIDATES = 8  # near misses per wanted one, of which each epoch draws
 
@@ -35,8 +36,8 @@ class NegativeSource:
         self.notes: list[str] = []
         self.cache = self.near = None
         self.crc32 = 0
-        if options.p_cache:
-            self.read_files()
+        if options.p_cache and options.start_from:  # one needs the other: `resolve` sees to it
+            self.read_files(Path(options.p_cache), Path(options.start_from))
         self.check_candidates()
 
     @property
@@ -49,13 +50,15 @@ class NegativeSource:
         """Return whether vectors and near misses come from files alone, not from the weights of an epoch."""
         return self.cache is not None and (self.near is not None or not self.options.near_miss_k)
 
-    def read_files(self) -> None:
+    def read_files(self, cache: Path, start_from: Path) -> None:
         """Read payload cache and near misses, made from the weights that the run starts with."""
         options, pairs = self.options, self.pairs
-        checkpoint = load_checkpoint(Path(options.start_from))
+        checkpoint = load_checkpoint(start_from)
+        if "steps_per_epoch" not in checkpoint["config"]:
+            raise UsageError(f"{start_from} is no checkpoint of a training; name another")
         weights = weights_stamp(checkpoint, pairs)
-        self.cache = read_cache(Path(options.p_cache), len(pairs), pairs.payloads.shape[1])
-        self.note(check_stamp(Path(options.p_cache), weights, "build_cache.py"))
+        self.cache = read_cache(cache, len(pairs), pairs.payloads.shape[1])
+        self.note(check_stamp(cache, weights, "build_cache.py"))
         self.crc32 = tensors_crc32([self.cache])
         if options.near_misses:
             file = Path(options.near_misses)
@@ -97,6 +100,21 @@ class NegativeSource:
         return Negatives(rows, cache.cpu(), columns[0].shape[1] if options.near_miss_k else 0)
 
     # --8<-- [end:for_epoch]
+    def check(self, saved: Any) -> None:
+        """Raise ValueError unless `saved`, of a checkpoint, could be what `for_epoch` found."""
+        options, count = self.options, len(self.pairs)
+        try:
+            rows, cache, near = saved["rows"], saved["cache"], saved["near"]
+            fits = type(near) is int and 0 <= near <= options.near_miss_k and len(saved) == 3
+            fits = fits and rows.dtype == torch.int64 and cache.dtype == torch.float32
+            fits = fits and rows.shape == (count, near + options.same_article_k)
+            fits = fits and cache.shape == (count, self.pairs.payloads.shape[1])
+            fits = fits and bool(((rows >= NONE) & (rows < count)).all() and cache.isfinite().all())
+        except (AttributeError, KeyError, TypeError):
+            fits = False
+        if not fits:
+            raise ValueError("its negatives are not of these pairs")
+
     def mine(self, model: TwoTowers, cache: torch.Tensor) -> torch.Tensor:
         """Return the nearest wrong payloads of all rows to learn from, (N, k); NONE elsewhere."""
         device, pairs = cache.device, self.pairs

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from examples.programs.command_line import StrictParser, expanded, number, whole_number
+from examples.programs.options import TrainingOptions, add_training_options, typed_options
 from examples.two_tower.data_sources import NAMES, find_data
 from examples.two_tower.model import Shape
-from snippets.framework.command_line import StrictParser, number, whole_number
-from snippets.framework.errors import UsageError
-from snippets.framework.training_options import TrainingOptions, add_training_options, typed_options
-from snippets.framework.user_paths import expanded
+from snippets.errors import UsageError
 
 # --8<-- [start:defaults]
 SIZES = {
@@ -101,7 +100,7 @@ def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
     add("--expand", type=whole_number(1, 8), help="channels in a block, per width; 2")
     add("--dropout", type=number(0, 1, below=True), help="share of the input left out; pages: 0.3, else 0")
     add("--temperature", type=number(0.01, 10), help="divides the scores; 0.07")
-    learn = {"action": "store_true", "default": None}
+    learn: dict[str, Any] = {"action": "store_true", "default": None}
     add("--learn-temperature", **learn, help="train the temperature as well")
     add("--same-article-k", type=whole_number(0, 1000), help="extra negatives of the own article; 3")
     add("--near-miss-k", type=whole_number(0, 1000), help="extra negatives that score high; 1")
@@ -118,7 +117,7 @@ def resolve(typed: dict[str, Any]) -> Options:
     """Return the typed options with the defaults of their data and size. Raises UsageError."""
     name = find_data(typed.get("data", Options.data))
     recipe = RECIPES[name]
-    values = {**recipe, **SIZES[typed.get("size", recipe["size"])]}
+    values: dict[str, Any] = {**recipe, **SIZES[typed.get("size", recipe["size"])]}
     values |= QUICK if "quick" in typed else {}
     values |= {option: value for option, value in typed.items() if option in Options.__dataclass_fields__}
     for option in ("near_misses", "p_cache", "start_from", *(["data"] if name == "file" else [])):

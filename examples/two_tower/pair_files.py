@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy
 import torch
 
+from examples.programs.array_files import read_npy, read_npz
 from examples.two_tower.pairs import Pairs
-from snippets.framework.errors import UsageError
-from snippets.framework.npz_files import read_npz
+from snippets.errors import UsageError
 
 NAMES = ("context_sequences", "target_vectors", "truth_keys")
 UNPACK = "python -m zipfile -e"
@@ -41,22 +41,12 @@ def mapped(folder: Path) -> dict[str, numpy.ndarray]:
     for name in NAMES:
         file = folder / f"{name}.npy"
         try:
-            # Copy on write: PyTorch has no read-only tensors, and nobody here writes.
-            arrays[name] = numpy.load(file, mmap_mode="c", allow_pickle=False)
+            arrays[name] = read_npy(file, mapped=True)
         except FileNotFoundError:
             raise UsageError(
                 f"{folder} has no {file.name}; unpack a .npz there: {UNPACK} FILE.npz {folder}"
             ) from None
-        except Exception as error:  # as in a .npz file
-            raise UsageError(f"{file} is no whole .npy file with plain numbers: {one_line(error)}") from None
-        if not isinstance(arrays[name], numpy.ndarray):
-            raise UsageError(f"{file} holds several arrays; unpack it")
     return arrays
-
-
-def one_line(error: Exception) -> str:
-    """Return the first line of what an error says."""
-    return str(error).partition("\n")[0] or type(error).__name__
 
 
 def check_shapes(path: Path, contexts: numpy.ndarray, payloads: numpy.ndarray, keys: numpy.ndarray) -> None:

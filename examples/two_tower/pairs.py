@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional as F
 from torch.utils.data import Dataset
 
-from snippets.framework.tensor_checksum import tensors_crc32
+from snippets.checkpoint_content import tensors_crc32
 
 
 class Passage(NamedTuple):

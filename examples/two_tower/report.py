@@ -2,10 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
+from examples.programs.report import Curves, draw_curves, machine_lines, recipe_line, write_summary
+from examples.programs.run_folder import RunFolder
 from examples.two_tower.options import Options
-from snippets.framework.run_curves import Curves, draw_curves
-from snippets.framework.run_folder import RunFolder
-from snippets.framework.run_report import machine_lines, recipe_line, write_summary
 
 if TYPE_CHECKING:
     from examples.two_tower.train import Retrieval

@@ -16,6 +16,7 @@ Without NumPy, PyTorch prints a warning, which does not matter here.
 
 import math
 import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 
 import torch
@@ -245,6 +246,7 @@ def train() -> tuple[nn.Module, list[float]]:
 
 
 if __name__ == "__main__":
+    ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter).parse_args()
     network, losses = train()
     torch.save(network.state_dict(), WEIGHTS + ".tmp")
     Path(WEIGHTS + ".tmp").replace(WEIGHTS)  # in one go: nobody ever finds half a file

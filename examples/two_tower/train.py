@@ -13,16 +13,23 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
 try:
-    from snippets.framework import startup
+    from examples.programs import start
 
-    startup.prepare(__file__)
+    start.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
 
 import torch
-from torch import nn
 
+from examples.programs.program import (
+    Program,
+    batch_source,
+    check_batch_size,
+    compiled,
+    open_device,
+    plan_steps,
+)
 from examples.two_tower import report
 from examples.two_tower.data_sources import load_pairs
 from examples.two_tower.loss import info_nce, no_negatives
@@ -32,18 +39,10 @@ from examples.two_tower.negatives import Negatives
 from examples.two_tower.options import Options, read_command_line, resolve
 from examples.two_tower.pairs import PairRows, split_by_article
 from examples.two_tower.scores import network_scores, reference_scores
-from snippets.accumulation import in_parts, optimizer_step
 from snippets.checkpoints import TrainingState, load_weights
+from snippets.compile_safely import Network
 from snippets.data_loading import EpochLoader
-from snippets.framework.errors import UsageError, exit_with_one_line
-from snippets.framework.training_run import Program
-from snippets.framework.training_setup import (
-    batch_source,
-    check_batch_size,
-    compiled,
-    open_device,
-    plan_steps,
-)
+from snippets.errors import UsageError, exit_with_one_line
 from snippets.seeds import seed_everything
 from snippets.training_loop import EpochResult, Task
 
@@ -53,6 +52,7 @@ Batch = tuple[torch.Tensor, torch.Tensor, torch.Tensor]  # row numbers, contexts
 class Retrieval(Task):
     """Two towers that learn to give contexts and payloads that belong together neighbouring vectors."""
 
+    options: Options
     max_norm = 1.0  # of all gradients together
 
     def __init__(self, options: Options) -> None:
@@ -106,8 +106,7 @@ class Retrieval(Task):
         rows = self.learned[: self.options.batch_size]
         columns = rows, self.pairs.contexts[rows], self.pairs.payloads[rows]
         first = [column.to(self.state.device) for column in columns]
-        model, facts = self.state.model, self.facts
-        return compiled(self.options, model, lambda network: self.loss(network, first)[0], facts)
+        return compiled(self, self.state.model, first)
 
     # --8<-- [start:begin_epoch]
     def begin_epoch(self, epoch: int) -> None:
@@ -128,23 +127,18 @@ class Retrieval(Task):
         self.negatives = self.negatives.to(state.device)
 
     # --8<-- [end:begin_epoch]
+    def check(self, progress: dict[str, Any]) -> None:
+        """Raise ValueError when the negatives in `progress` are not of these pairs."""
+        if self.extra.count and "negatives" in progress:
+            self.extra.check(progress["negatives"])
+
     # --8<-- [start:training_step]
-    def learn(self, batch: Batch) -> torch.Tensor:
-        """Learn from row numbers (batch,), contexts and payloads; return measures (4,).
+    def measures(self, part: Batch, network: Network) -> torch.Tensor:
+        """Return loss, share of contexts right in the batch, negatives, share with a near miss, (4,).
 
-        They stay on the device: reading them here would make the CPU wait for the GPU in every step.
+        A part holds row numbers (batch,), contexts and payloads.
         """
-        total = 0.0
-        for part, share in in_parts(batch, self.options.batch_size):  # one part without --accumulate
-            measures = share * self.loss(self.network, part)
-            self.state.scaler.scale(measures[0]).backward()
-            total += measures.detach()
-        optimizer_step(self.state, self.max_norm)
-        return total
-
-    def loss(self, network: nn.Module, batch: Batch) -> torch.Tensor:
-        """Return loss, share of contexts right in the batch, negatives, share with a near miss, (4,)."""
-        rows, contexts, payloads = batch
+        rows, contexts, payloads = part
         with self.precision.autocast():
             contexts, payloads, scale = network(contexts, payloads)
         extra, missing = self.extra_of(rows, contexts)

@@ -6,17 +6,15 @@ from typing import Any
 
 import torch
 
+from examples.programs.command_line import StrictParser, expanded
+from examples.programs.options import check_saved
+from examples.programs.trained import check_computed, filled, folder_of, load_best, newest_trained
 from examples.two_tower.data_sources import load_pairs
 from examples.two_tower.model import TwoTowers
 from examples.two_tower.options import Options
 from examples.two_tower.pairs import Pairs
 from examples.two_tower.train import PROGRAM, build_network
-from snippets.checkpoints import check_weights
-from snippets.framework.command_line import StrictParser
-from snippets.framework.errors import UsageError
-from snippets.framework.trained_run import folder_of, load_best, newest_trained
-from snippets.framework.training_options import check_saved
-from snippets.framework.user_paths import expanded
+from snippets.errors import UsageError
 
 RUNS = Path("runs") / PROGRAM.system
 FIRST = "python examples/two_tower/train.py"
@@ -60,7 +58,8 @@ def load_trained(run: Path | None) -> Trained:
     """
     content, checkpoint, note = load_best(run or newest_trained(RUNS, "trained run", FIRST), PROGRAM.system)
     saved, kept = (content["config"].get(name) for name in ("options", "held_out_articles"))
-    known = isinstance(saved, dict) and saved.keys() == {field.name for field in fields(Options)}
+    known = "steps_per_epoch" in content["config"] and isinstance(saved, dict)
+    known = known and saved.keys() == {field.name for field in fields(Options)}
     if not known or not isinstance(kept, list) or not all(type(article) is int for article in kept):
         raise UsageError(f"{checkpoint} was made by another version of this program; train again")
     check_saved({"options": saved}, PROGRAM.read_command_line, Options, checkpoint)
@@ -68,8 +67,10 @@ def load_trained(run: Path | None) -> Trained:
     pairs = load_pairs(options.data, options.rows, options.noise, options.seed)
     if pairs.fingerprint() != content["config"].get("pairs_crc32"):
         raise UsageError(f"the content of --data {options.data} is not what {checkpoint} learned from")
-    model = build_network(options, pairs.contexts.shape[2])
-    check_weights(model, content["model"])
-    model.load_state_dict(content["model"])
-    held_out = torch.isin(pairs.articles, torch.tensor(kept))
-    return Trained(model.eval(), pairs, held_out, options, content, checkpoint, note)
+    model = filled(lambda: build_network(options, pairs.contexts.shape[2]), content["model"])
+    for tower in (model.context, model.payload):
+        tower.register_forward_hook(check_computed)
+    held_out = torch.isin(pairs.articles, torch.tensor(kept, dtype=torch.int64))
+    if not held_out.any() or held_out.all():
+        raise UsageError(f"the articles that {checkpoint} names as held out are none, or all; name another")
+    return Trained(model, pairs, held_out, options, content, checkpoint, note)

@@ -18,6 +18,6 @@ for _ in range(40):
     wait()  # the GPU has finished when the clock stops
     times.append(1000 * (time.perf_counter() - start))
 
-low, *_, high = statistics.quantiles(times[10:], n=10)  # the first 10 are warm-up
+low, *between, high = statistics.quantiles(times[10:], n=10)  # the first 10 are warm-up
 print(f"{device}: {statistics.median(times[10:]):.2f} ms ({low:.2f} to {high:.2f})")
 # --8<-- [end:recipe]

@@ -5,7 +5,7 @@ import signal
 
 import torch
 
-stopped = []
+stopped: list[int] = []
 for number in (signal.SIGINT, signal.SIGTERM):  # Ctrl-C, and `kill`
     signal.signal(number, lambda number, frame: stopped.append(number))
 

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 
 import torch
 
-from snippets.framework.command_line import StrictParser, whole_number
-from snippets.framework.errors import UsageError
+from examples.programs.command_line import FLAGS, StrictParser, whole_number
+from snippets.errors import UsageError
 
 FAULTS = ("ok", "segfault", "oom", "refuse", "raise", "hang", "nan", "frozen")
 SAMPLES = 64
@@ -74,4 +74,4 @@ def prepare(typed):
     return FitALine(typed["batch_size"], fault, {"compile": "compiled by nobody"})
 
 
-PROGRAM = SimpleNamespace(read_command_line=read_command_line, prepare=prepare)
+PROGRAM = SimpleNamespace(read_command_line=read_command_line, prepare=prepare, spelling=FLAGS)

@@ -10,10 +10,10 @@ import sys
 import time
 from pathlib import Path
 
-from snippets.framework import run_folder
-from snippets.framework.command_line import StrictParser
-from snippets.framework.errors import RunError, UsageError, exit_with_one_line
-from snippets.framework.run_folder import RunFolder, check_new_folder, read_json
+from examples.programs import run_folder
+from examples.programs.command_line import StrictParser
+from examples.programs.run_folder import RunFolder, check_new_folder, read_json
+from snippets.errors import RunError, UsageError, exit_with_one_line
 from snippets.stop_signals import StopSignals
 
 

@@ -22,7 +22,7 @@ import torch._dynamo  # the first optimizer step would import it, which takes se
 from examples.systems import modules
 from snippets import training_loop
 from snippets.checkpoints import load_newest
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 
 RUN = Path("run")
 PATIENCE = 600.0  # seconds for a run that nobody kills

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from examples.programs.run_folder import read_metrics
 from examples.systems import find, modules
 from snippets import training_loop
 from snippets.checkpoints import load_checkpoint
-from snippets.framework.errors import exit_with_one_line
-from snippets.framework.run_folder import read_metrics
+from snippets.errors import exit_with_one_line
 from snippets.training_loop import Training
 
 

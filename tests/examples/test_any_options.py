@@ -1,16 +1,25 @@
-"""Whatever is typed behind the name of a training program: it trains, or one line says what is wrong."""
+"""Whatever is typed behind the name of a program: it does what it is for, or one line says what is wrong."""
 
+import importlib
 import json
 import math
 import random
+import re
+import shutil
+import signal
+import subprocess
+import threading
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from snippets.framework.errors import UsageError
-from snippets.framework.training_options import check_saved
+from examples.programs.options import check_saved
+from snippets.errors import UsageError, exit_with_one_line
 from tests.examples.attacks import WORDS, assert_answered, few_or
+from tests.examples.every_program import EDGES, NODES, OTHERS, TREND, TWO_TOWER
+from tests.examples.program_runs import Outcome, contents
 
 pytestmark = pytest.mark.unmeasured
 
@@ -81,3 +90,108 @@ def test_programs_train_or_end_with_one_line(
         else:
             assert [path for path in folder.rglob("*") if path.is_file()] == [], words
     assert 0 < trained < amount
+
+
+# ---- Programs that are no training program ----
+
+NO_RUNS = (  # of those without a command of their own in every_program.py
+    "check_setup.py",
+    "systems.py",
+    "cifar_optimizers/label_noise.py",
+    "floorplan_diffusion/check_data.py",
+    "floorplan_diffusion/convert.py",
+    "floorplan_diffusion/launch.py",
+)
+PROGRAMS = sorted({command.script for command in OTHERS.values()} | set(NO_RUNS))
+PLACES = (TWO_TOWER, TREND, NODES, EDGES, f"{TREND}/checkpoints/best.pt", f"{TWO_TOWER}/config.json")
+PLACES += ("runs", "plans", "bars", "bars/ACME.csv", "sequences", "thesis.txt", "new", "p.npy", "new.jsonl")
+NAMES = ("cifar_optimizers", "genomic_caduceus/train", "two_tower", "genomic_caduceus", "memory", "1", "3")
+LONGEST = 0.5  # seconds; what works that long has understood its words
+
+
+class Started(BaseException):
+    """A program has begun with its work."""
+
+
+@contextmanager
+def only_begun(monkeypatch):
+    """Let programs start no other ones, and end them when they work for longer."""
+
+    def stop(*arguments, **options):
+        raise Started
+
+    ended, main_thread = threading.Event(), threading.main_thread().ident
+
+    def end_late():
+        while not ended.wait(LONGEST):  # again: an exception in a destructor is lost
+            signal.pthread_kill(main_thread, signal.SIGUSR2)
+
+    before = signal.signal(signal.SIGUSR2, stop)
+    clock = threading.Thread(target=end_late)
+    with monkeypatch.context() as patch:
+        patch.setattr(subprocess, "Popen", stop)
+        clock.start()
+        try:
+            yield
+        except Started:
+            pass
+        finally:
+            ended.set()
+            clock.join()
+            signal.signal(signal.SIGUSR2, before)
+
+
+def outcome_of_words(script, words, monkeypatch, capfd):
+    """Return what a program made of words: its exit code, 0 also when it was still at work, and its lines."""
+    main = importlib.import_module(f"examples.{script.removesuffix('.py').replace('/', '.')}").main
+    capfd.readouterr()
+    code = 0
+    with only_begun(monkeypatch):
+        try:
+            code = exit_with_one_line(main, words)
+        except SystemExit as end:  # of argparse, after --help; check_setup.py needs nothing of ours
+            code = end.code
+    printed = capfd.readouterr()
+    return Outcome(code, printed.out, printed.err, None)
+
+
+def options_of(script, monkeypatch, capfd):
+    """Return the options of a program, as it lists them itself."""
+    listed = outcome_of_words(script, ["--help"], monkeypatch, capfd).out
+    return sorted({*re.findall("--[a-z][a-z-]+", listed), "--help"} - {"--workers", "--download"})
+
+
+def line_for(options, chance):
+    """Return up to four options and names in any order, with values of any kind."""
+    words = [chance.choice(NAMES)] if chance.random() < 0.3 else []
+    for _ in range(chance.randint(0, 3)):
+        option, value = chance.choice(options), chance.choice(chance.choice((WORDS, PLACES, NAMES)))
+        words += chance.choice(([f"{option}={value}"], [option, value], [option], [value]))
+    return words
+
+
+@pytest.mark.program
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the end came in a destructor
+@few_or(6 * 2000, 60)
+def test_other_programs_begin_or_end_with_one_line(workplace, tmp_path, monkeypatch, capfd, amount):
+    """No run, no data and no text of a user changes, whatever is typed."""
+    folder = shutil.copytree(workplace, tmp_path / "work")
+    (folder / "thesis.txt").write_text("years")
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("sys.stdin", (folder / "thesis.txt").open())
+    chance, refused = random.Random(3), 0
+    options = {script: options_of(script, monkeypatch, capfd) for script in PROGRAMS}
+    before = contents(folder)
+    for number in range(amount):
+        script = PROGRAMS[number % len(PROGRAMS)]
+        words = line_for(options[script], chance)
+        outcome = outcome_of_words(script, words, monkeypatch, capfd)
+        what = script, words
+        if outcome.code == 2 or outcome.err.startswith("error: "):
+            refused += 1
+            error = outcome.err.partition("error: ")[2]
+            assert error.count("\n") == 1 and error.strip(), (what, outcome.err)
+        assert outcome.code in (0, 1, 2), (what, outcome.err)
+        assert not set("\x1b\x9b\x07") & set(outcome.out + outcome.err), what
+        assert before.items() <= contents(folder).items(), what
+    assert 0 < refused < amount

@@ -13,7 +13,7 @@ import pytest
 
 from examples import benchmark
 from examples.benchmarking import child, options
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 
 pytestmark = pytest.mark.unmeasured
 
@@ -175,12 +175,15 @@ def test_a_chart_is_drawn(run):
         (["fake_system", "--wokers", "2"], "of the benchmark: --help --levels"),
         (["fake_system", "--steps", "1"], "--steps: must be a whole number from 2 to 10000, not '1'"),
         (["fake_system", "--batch-sizes", "16,x"], "--batch-sizes: must be a whole number from 1 to 1000000"),
-        (["fake_system", "--batch-sizes", "16", "--batch-size", "8"], "give one of them"),
+        (
+            ["fake_system", "--batch-sizes", "16", "--batch-size", "8"],
+            "--batch-size is decided by the benchmark; use --b",
+        ),
         (["fake_system", "--device", "cpu"], "--device is decided by the benchmark; use --levels"),
         (["fake_system", "--max-steps", "9"], "--max-steps is decided by the benchmark; use --steps"),
         (["fake_system", "--json", "no/such/b.json"], "there is no folder"),
         (["fake_system", "--json", "taken"], "taken is a folder; name a file"),
-        (["fake_system", "--chart", "b.jpeg"], "the name must end in .png, .svg or .pdf"),
+        (["fake_system", "--chart", "b.jpeg"], "the name must end in .png or .svg or .pdf"),
     ],
 )
 def test_mistakes_are_one_line_before_anything_runs(run, tmp_path, words, message):

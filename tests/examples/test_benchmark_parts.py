@@ -11,10 +11,11 @@ from examples.benchmarking import chart, child, levels, machine, steps
 from examples.benchmarking.chart import draw_chart, speeds
 from examples.benchmarking.child import Job
 from examples.benchmarking.levels import Level, default_levels, parse_level, parse_levels
+from examples.benchmarking.options import check_words, read_options
 from examples.benchmarking.processes import cause_of_death
 from examples.benchmarking.report import Row, add_row, last_loss, line, losses_differ
 from examples.benchmarking.steps import Plan, Steps, time_steps
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 
 
 @pytest.mark.parametrize(
@@ -149,6 +150,10 @@ def test_work_from_before_does_not_count_as_a_step(monkeypatch):
 )
 def test_losses_without_noise_may_differ_by_five_percent(losses, differ):
     assert losses_differ([1.0] * 10, losses) is differ
+
+
+def test_equal_losses_never_differ():
+    assert not losses_differ([0.0] * 10, [0.0] * 10)
 
 
 def test_noisy_losses_may_differ_by_three_standard_errors():
@@ -294,3 +299,28 @@ def test_compiled_levels_need_a_compiled_task():
     assert child.why_not_compiled(task) == "wrong values"
     task.facts["compile"] = "compiled by inductor into 1 graph"
     assert child.why_not_compiled(task) is None
+
+
+# ---- The words of a system ----
+
+
+def test_the_words_of_a_system_are_its_own():
+    quick = read_options(["genomic_caduceus/train", "--quick", "experiment=hg38/pretrain"])
+    assert quick.words == ["experiment=hg38/pretrain", "++quick=true"]
+    check_words(quick)  # what a file sets was not typed
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("device=cpu", "device is decided by the benchmark; use --levels"),
+        ("+trainer.max_steps=3", "max_steps is decided by the benchmark; use --steps"),
+        (
+            "--batch-sizes 4 ++dataset.batch_size=3",
+            "batch_size is decided by the benchmark; use --batch-sizes",
+        ),
+    ],
+)
+def test_options_that_the_benchmark_decides_are_refused_however_they_are_typed(words, message):
+    with pytest.raises(UsageError, match=f"^{message}$"):
+        check_words(read_options(["genomic_caduceus/train", *words.split()]))

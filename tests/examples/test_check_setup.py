@@ -337,6 +337,8 @@ def test_openmp_libraries():
     assert only(alone, "OpenMP").status == "problem" and "libiomp5" in only(alone, "OpenMP").found
     beside = openmp(with_torch=[torch_copy], imported=["faiss"], loaded=[torch_copy, other])
     assert only(beside, "OpenMP").status == "note" and other in only(beside, "OpenMP").found
+    renamed = openmp(with_torch=[torch_copy], loaded=[torch_copy, "/store/omp-runtime"])  # behind a link
+    assert only(renamed, "OpenMP").status == "note" and "/store/omp-runtime" in only(renamed, "OpenMP").found
     assert only(openmp(with_torch=[], loaded=[]), "OpenMP").status == "ok"
 
 

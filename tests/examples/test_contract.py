@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from examples.programs.start import accept_any_output
 from examples.systems import modules
-from snippets.framework.startup import accept_any_output
+from snippets.errors import Option
 from snippets.training_loop import Training
 from tests.examples.program_runs import assert_refused, contents
 
@@ -58,7 +59,9 @@ def test_a_finished_run_is_left_alone(run_train, system, tiny, without_curves):
     before, summary = contents(run.folder), run.json("summary.json")
     again = run_train(*tiny(), out="run", resume="auto")
     assert (again.code, again.out) == (0, f"run is finished; see {Path('run', 'summary.json')}\n")
-    refusal = system.PROGRAM.spelling.message("--out run already holds a run; continue it with")
+    spelt = system.PROGRAM.spelling.option
+    refusal = f"{spelt(Option('out', 'run'))} already holds a run; continue it with "
+    refusal += f"{spelt(Option('resume', 'auto'))}, or choose another folder\n"
     assert_refused(run_train(*tiny(seed=1), out="run"), refusal)
     assert contents(run.folder) == before
     # But one that was killed between its last step and its summary has something left to do.
@@ -201,14 +204,15 @@ def test_auto_continues_the_newest_run_with_equal_options(run_train, signal_at, 
 @pytest.mark.one_per_loop
 def test_which_options_a_resumed_run_takes(run_train, stop, signal_at, system, program):
     """What would make it another run is refused; what it has anyway, and where it computes, may be said."""
-    stopped, spelt = stop(2), system.PROGRAM.spelling.message
+    stopped, spelt = stop(2), system.PROGRAM.spelling.option
     for other, message in (
-        ({"precision": "bf16"}, "--precision is bf16 here but fp32 in the run in run; leave it out"),
-        ({"quick": True}, "--quick is for new runs, and the one in run is longer; leave it out"),
-        ({"seed": 9}, "--seed is 9 here but 0 in the run in run; leave it out"),
-        ({"lr": 0.5}, "--lr is 0.5 here but "),
+        ({"precision": "bf16"}, "{} is bf16 here but fp32 in the run in run; leave it out"),
+        ({"quick": True}, "{} is for new runs, and the one in run is longer; leave it out"),
+        ({"seed": 9}, "{} is 9 here but 0 in the run in run; leave it out"),
+        ({"lr": 0.5}, "{} is 0.5 here but "),
     ):
-        assert_refused(run_train(resume="run", **other), spelt(message))
+        refusal = message.format(spelt(Option(*other)))
+        assert_refused(run_train(resume="run", **other), refusal)
         assert stopped.last["step"] == 2
     not_compiled = "compile=false" if program.speaks_hydra else "--no-compile"
     again = [
@@ -226,15 +230,15 @@ def test_which_options_a_resumed_run_takes(run_train, stop, signal_at, system, p
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"device": "tpu"}, "--device: "),
-        ({"epochs": 0}, "--epochs: must be a whole number from 1"),
-        ({"lr": -1}, "--lr: must be a number above 0"),
-        ({"data": "no/such/folder"}, "--data=no/such/folder"),
-        ({"out": "taken"}, "--out taken is not empty; choose another folder"),
-        ({"out": "taken/thesis.txt"}, "--out taken/thesis.txt is a file"),
+        ({"device": "tpu"}, "{option}: "),
+        ({"epochs": 0}, "{option}: must be a whole number from 1"),
+        ({"lr": -1}, "{option}: must be a number above 0"),
+        ({"data": "no/such/folder"}, "{typed}: neither "),
+        ({"out": "taken"}, "{typed} is not empty; choose another folder"),
+        ({"out": "taken/thesis.txt"}, "{typed} is a file"),
         ({"out": "taken/thesis.txt/run"}, "cannot make the run folder taken/thesis.txt/run: Not a directory"),
-        ({"resume": "nowhere"}, "--resume nowhere: there is no such file or folder"),
-        ({"resume": "taken"}, "--resume taken: taken holds no run"),
+        ({"resume": "nowhere"}, "{typed}: there is no such file or folder"),
+        ({"resume": "taken"}, "{typed}: taken holds no run"),
         ({"out": "~no_such_user/run"}, "there is no user no_such_user; write the whole path"),
     ],
 )
@@ -242,9 +246,29 @@ def test_a_mistake_is_one_line_and_writes_nothing(run_train, system, tmp_path, t
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "thesis.txt").touch()
     refused = run_train(*tiny(**wrong))
-    spelt = system.PROGRAM.spelling.message
-    assert_refused(refused, spelt(message) if spelt(message) in refused.err else message.replace("=", " "))
+    ((name, value),) = wrong.items()
+    spelt = system.PROGRAM.spelling.option
+    assert_refused(refused, message.format(option=spelt(Option(name)), typed=spelt(Option(name, value))))
     assert [path.name for path in tmp_path.rglob("*")] == ["taken", "thesis.txt"]
+
+
+@pytest.mark.parametrize("folder", ["sweep--lr=0.1", "x --batch-size 64", "a--resume auto", "{out} %s \\n"])
+def test_what_a_user_typed_is_told_as_it_was_typed(run_train, system, tmp_path, folder):
+    (tmp_path / folder).mkdir()
+    (tmp_path / folder / "thesis.txt").touch()
+    spelt = system.PROGRAM.spelling.option(Option("out", folder))
+    assert_refused(run_train(out=folder), f"error: {spelt} is not empty; choose another folder\n")
+
+
+@pytest.mark.one_per_loop
+def test_names_do_not_steer_the_terminal(run_train, tiny, without_curves):
+    out = "red \x1b[31m\x9b2J\x07\r"
+    run = run_train(*tiny(max_steps=1), out=out, resume="auto")
+    again = run_train(out=out, resume="auto")
+    assert (run.code, again.code, "red \\x1b[31m" in run.out) == (0, 0, True)
+    log = (run.folder / "train.log").read_text()
+    assert [text for text in (run.out, again.out, log) if set("\x1b\x9b\x07\r") & set(text)] == []
+    assert again.out.startswith("red \\x1b[31m")
 
 
 def test_options_that_nobody_knows_are_answered_with_those_that_there_are(run_train, program, tmp_path):
@@ -315,10 +339,11 @@ def test_out_of_memory_names_the_options_that_need_it(run_train, tiny, system, m
     assert run.code == 1
     named = re.findall(r"(\S+) \(it is ([^ )]+)\)", run.err)
     assert run.err == f"error: out of memory; lower {' or '.join(f'{n} (it is {v})' for n, v in named)}\n"
-    spelt = system.PROGRAM.spelling.message
-    assert spelt("--batch-size (")[:-2] in dict(named) and len(named) > 1
+    spelt = system.PROGRAM.spelling.option
+    assert spelt(Option("batch_size")) in dict(named) and len(named) > 1
     options = vars(system.PROGRAM.resolve(system.PROGRAM.read_command_line(tiny())))
-    assert all(str(options[name.strip("-").replace("-", "_")]) == value for name, value in named)
+    values = {spelt(Option(name)): value for name, value in options.items()}
+    assert all(str(values[name]) == value for name, value in named)
     assert (list(tmp_path.iterdir()) == []) == (broken == "__init__")  # before the first step
 
 
@@ -333,7 +358,7 @@ def test_a_loss_that_is_not_a_number_ends_the_run(run_train, tiny, system, save_
     assert run.code == 1
     left = f"the last good checkpoint is {Path('run', 'checkpoints', 'last.pt')}"
     lr = run.json("config.json")["options"]["lr"]
-    advice = system.PROGRAM.spelling.message("try a lower --lr")
+    advice = f"try a lower {system.PROGRAM.spelling.option(Option('lr'))}"
     assert run.err == f"error: the loss became nan at step 13; {left}; {advice} (it was {lr:g})\n"
     assert run.last["step"] == 10
     heartbeat = run.json("heartbeat.json")

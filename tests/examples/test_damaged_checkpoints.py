@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from snippets.checkpoints import DamagedCheckpoint, load_checkpoint
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 from tests.examples.attacks import few_or, flipped, mutated
 from tests.examples.program_runs import assert_same
 

@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 
 from examples import monitor
 from examples.monitoring.run_state import PATIENCE, is_locked, read_run
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 
 SCRIPT = Path(monitor.__file__)
 FAKE = Path(__file__).with_name("fake_training.py")
@@ -151,6 +152,8 @@ def test_a_process_that_lives_and_is_silent(make_run, watch):
     assert lines[2].startswith("!         no sign of life for 10 min; a process holds the run; it")
     slow = {"alive": True, "step": 0, "total_steps": 10, "eta_s": 1000.0}
     assert [watch(make_run(f"{age}", age=age, **slow), "--once")[0] for age in (1999, 2001)] == [0, 1]
+    last = {"alive": True, "step": 10, "total_steps": 10, "eta_s": 0.0}  # it evaluates, saves or draws
+    assert [watch(make_run(f"last{age}", age=age, **last), "--once")[0] for age in (179, 181)] == [0, 1]
 
 
 def test_a_log_that_cannot_be_read_proves_nothing(make_run, watch):
@@ -210,12 +213,21 @@ def test_a_damaged_heartbeat(make_run, watch, heartbeat, says):
 
 
 @pytest.mark.parametrize("name", ["heartbeat.json", "config.json", "metrics.jsonl"])
-def test_a_file_that_cannot_be_read(make_run, watch, name):
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        (Path.mkdir, "a folder"),
+        (os.mkfifo, "a named pipe"),
+        (lambda path: path.symlink_to("/dev/zero"), "a device"),
+    ],
+    ids=["folder", "pipe", "device"],
+)
+def test_a_file_that_cannot_be_read(make_run, watch, name, make, what):
     folder = make_run(status="finished")
     (folder / name).unlink()
-    (folder / name).mkdir()  # even root cannot read a folder as a file
+    make(folder / name)
     _, lines, _ = watch(folder, "--once")
-    assert any(f"cannot read {name}: Is a directory" in line for line in lines)
+    assert any(f"cannot read {name}: it is {what}, not a file" in line for line in lines)
 
 
 def test_values_of_another_version(make_run, watch):

@@ -7,8 +7,8 @@ import torch
 
 from examples import profile_training
 from examples.cifar_optimizers.train import PROGRAM
+from snippets.errors import exit_with_one_line
 from snippets.find_waits import WaitFinder
-from snippets.framework.errors import exit_with_one_line
 
 SMALL = ("--image-size", "8", "--width", "1", "--batch-size", "2", "--data-fraction", "0.1")
 

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -22,7 +23,7 @@ each_file = pytest.mark.parametrize("file", FILES, ids=[file.parent.name for fil
 @each_file
 def test_it_fits_on_a_page(file):
     lines = file.read_text(encoding="utf-8").splitlines()
-    assert len(lines) <= 252  # two of them mark the section for the page
+    assert len(lines) <= 254  # two of them mark the section for the page, two answer --help
     assert max(map(len, lines)) <= 100
 
 
@@ -41,6 +42,22 @@ def test_its_header_names_what_it_imports_and_nothing_is_ours(file):
     packages = {MODULES.get(name, name) for name in imported - sys.stdlib_module_names}
     assert packages == declared
     assert script["requires-python"] == ">=3.11"
+
+
+@pytest.mark.unmeasured
+@pytest.mark.parametrize(
+    "file", [*FILES, ROOT / "examples" / "first_run.py"], ids=lambda file: file.parent.name
+)
+@pytest.mark.parametrize(("word", "code", "said"), [("--help", 0, ""), ("--epochs=5", 2, "--epochs=5")])
+def test_words_are_answered_and_nothing_is_trained(file, word, code, said, monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", [file.name, word])
+    with pytest.raises(SystemExit) as left:
+        runpy.run_path(str(file), run_name="__main__")
+    printed = capsys.readouterr()
+    what = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")), clean=False)
+    assert (left.value.code, what.strip() in printed.out) == (code, code == 0)
+    assert said in printed.err and list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.program

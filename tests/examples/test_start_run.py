@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from examples.monitoring.run_state import is_locked, read_run
-from snippets.framework.run_folder import read_json
+from examples.programs.run_folder import read_json
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCHER = ROOT / "examples" / "start_run.sh"
@@ -102,6 +102,17 @@ def test_an_error_at_the_start_is_shown(start):
     assert done.stderr.startswith("error: unknown option '--stepps'")
     assert "can't open file" in start("night", "missing.py").stderr
     assert start("night").stderr.startswith("usage: ")
+
+
+@pytest.mark.program
+def test_an_error_is_shown_although_the_first_training_goes_on_printing(start, tmp_path):
+    """Both write into the log."""
+    (tmp_path / "refused.py").write_text(
+        "import sys; print('error: taken', file=sys.stderr); print(*'12345', sep='\\n'); sys.exit(2)"
+    )
+    (tmp_path / "night.log").write_text("error: of an earlier start\n")
+    done = start("night", tmp_path / "refused.py")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "error: taken\n")
 
 
 @pytest.mark.program

@@ -59,8 +59,10 @@ def test_its_pages_are_there_in_both_languages_and_in_the_navigation(system):
             assert (ROOT / "docs" / language / page).is_file()
 
 
-def test_every_measured_training_belongs_to_one_program():
-    measured = [case for name in modules() for case in systems.cases(name)]
+@pytest.mark.parametrize("names", [list(modules()), [system.name for system in SYSTEMS]])
+def test_every_measured_training_is_found_once(names):
+    """By the names of programs, and by those of systems."""
+    measured = [case for name in names for case in systems.cases(name)]
     assert measured == [case for system in SYSTEMS for case in system.cases]
 
 
@@ -149,3 +151,11 @@ def test_a_signal_gives_the_program_time_to_save(two_programs, tmp_path, number)
     assert out == f"saved after {int(number)}\n"
     assert process.returncode == 128 + number
     assert log.read_text() == "a"
+
+
+def test_help_says_what_there_is_and_known_needs_a_name(capsys):
+    assert main(["--help"]) == main([]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("The training systems") and printed.count("two_tower\n") == 2
+    assert main(["--known"]) == 2
+    assert capsys.readouterr().err.startswith("error: '' is unknown; choose one of: ")

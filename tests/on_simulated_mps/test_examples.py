@@ -18,7 +18,8 @@ from examples.indicator_transformer import single_file as indicators_on_one_page
 from examples.systems import find, modules
 from examples.two_tower import build_cache, evaluate, mine_near_misses
 from examples.two_tower import single_file as towers_on_one_page
-from snippets.framework.errors import exit_with_one_line
+from snippets import training_loop
+from snippets.errors import exit_with_one_line
 
 FIRST_RUN = Path(__file__).resolve().parents[2] / "examples" / "first_run.py"
 cifar = pytest.mark.parametrize("program_name", ["cifar_optimizers"], indirect=True)
@@ -150,7 +151,7 @@ def test_a_step_with_floor_plans_is_that_of_the_cpu(system, tiny, monkeypatch):
     monkeypatch.setattr(torch, "rand", constant)
     monkeypatch.setattr(torch, "rand_like", torch.ones_like)
     monkeypatch.setattr(torch, "randn_like", lambda values: (17 * values).sin())
-    monkeypatch.setattr(system, "optimizer_step", lambda *arguments: None)
+    monkeypatch.setattr(training_loop, "optimizer_step", lambda *arguments: None)
     found = []
     for device in ("mps", "cpu"):
         task = system.PROGRAM.prepare(system.PROGRAM.read_command_line(tiny(device=device, accumulate=2)))
@@ -219,6 +220,7 @@ def test_the_comparison_of_devices_passes(capsys):
 def test_the_first_run(capsys, monkeypatch, tmp_path):
     """It is a script without functions, so it runs as one."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", [FIRST_RUN.name])
     runpy.run_path(str(FIRST_RUN), run_name="__main__")
     out = capsys.readouterr().out
     assert "mps" in out

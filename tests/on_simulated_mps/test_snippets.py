@@ -9,14 +9,13 @@ import torch
 from simulated_mps import compilation
 from torch import nn
 
-from snippets.accumulation import in_parts
 from snippets.compare_devices import compare_devices
 from snippets.compile_safely import compile_or_eager
 from snippets.data_on_device import count_wrong_copies, fits_on, may_copy_without_waiting, to_device
-from snippets.device import forward_on, is_mps, pick_accelerator, pick_device, why_not_mps
+from snippets.device import forward_on, is_mps, pick_accelerator, pick_device, synchronize, why_not_mps
+from snippets.errors import UsageError
 from snippets.find_nan import hunt_nan
 from snippets.find_waits import WaitFinder
-from snippets.framework.errors import UsageError
 from snippets.memory import limit_memory, memory_mb, read_memory, release_unused
 from snippets.missing_operators import count_fallbacks, missing_operator
 from snippets.operator_workarounds import (
@@ -29,7 +28,8 @@ from snippets.operator_workarounds import (
 from snippets.precision import dtype_inside, pick_precision
 from snippets.recompute import run_recomputed
 from snippets.seeds import random_states, restore_random_states, seed_everything
-from snippets.timing import measure, synchronize
+from snippets.timing import measure
+from snippets.training_step import in_parts
 
 MPS = torch.device("mps")
 

@@ -7,10 +7,15 @@ import pytest
 from origins import load
 
 from examples.cifar_optimizers.optimizers import OPTIMIZERS
+from snippets.errors import Option
 from examples.cifar_optimizers.options import PUBLISHED, SMALL, Options, read_command_line
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = [*(ROOT / "examples" / "cifar_optimizers").glob("*.py"), *(ROOT / "snippets").rglob("*.py")]
+SOURCES = [
+    path
+    for folder in ("examples/cifar_optimizers", "examples/programs", "snippets")
+    for path in (ROOT / folder).rglob("*.py")
+]
 
 
 @pytest.fixture(params=["en", "zh"])
@@ -56,11 +61,12 @@ def test_the_recipe_is_that_of_the_program(page):
 def test_quoted_messages_stand_in_the_program(page):
     """Compare the words between values, such as file names and numbers, with the texts in the source."""
     program = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES)
+    program = re.sub(r'",\s*Option\("(\w+)"(?:, "?([\w.]+)"?)?\),\s*f?"', lambda found: str(Option(*found.groups())), program)
     compared = 0
     for row in page("errors"):
         for quoted in re.findall(r"`([^`]+)`", row[1]):
             for words in re.split(
-                r"'[^']*'|data/cifar-10-batches-py|0\.\d+|\bnan\b|\b7\b|\bmps\b|--lr is", quoted
+                r"'[^']*'|data/cifar-10-batches-py|0\.\d+|\bnan\b|\b7\b|\bmps\b|--lr(?: is)?", quoted
             ):
                 assert words.strip() in program, words
                 compared += bool(words.strip())

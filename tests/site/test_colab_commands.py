@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from snippets.framework.run_folder import read_metrics
+from examples.programs.run_folder import read_metrics
 from tools.checks.sections import all_sections
 from tools.repository_passages import with_address
 from tools.working_copy import environment, working_copy

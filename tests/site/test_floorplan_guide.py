@@ -26,7 +26,7 @@ from examples.floorplan_diffusion.options import (
     read_node_options,
 )
 from examples.floorplan_diffusion.plans import MOST_CORNERS
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 from tools.checks.sections import all_sections
 from tools.record_output import read_index
 

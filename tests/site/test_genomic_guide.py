@@ -9,7 +9,7 @@ import pytorch_lightning as pl
 from examples.genomic_caduceus.model import Backbone, Classifier
 from examples.genomic_caduceus.options import PRETRAIN, TRAIN
 from examples.systems import find
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 from tools.checks.sections import all_sections
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,9 +11,8 @@ import yaml
 from matplotlib.figure import Figure
 
 from examples.genomic_caduceus import options
-from examples.genomic_caduceus.chains import markov_floors
+from examples.genomic_caduceus.window_data import markov_floors
 from examples.genomic_caduceus.class_data import motif_data
-from examples.genomic_caduceus.hydra_words import composed_values
 from examples.genomic_caduceus.mamba import Backbone
 from examples.genomic_caduceus.model import Classifier
 from tools.drawing import genomic_curves
@@ -64,7 +63,7 @@ def test_the_numbers_of_parameters_are_those_of_the_networks(page):
         shape = [int(size) for size in re.findall(r"\d+", sizes)]
         assert f"{parameters(*shape)[0]:,}" == count
         name, *others = re.findall(r"[\w.=]+", words.partition("`,")[0].partition("`，")[0].strip("`"))
-        values = composed_values("config", f"model={name}", *others)
+        values = options.TRAIN.values([f"model={name}", *others])
         keys = "d_model", "n_layer", "d_state"
         assert [values[f"model.config.{key}"] for key in keys] == shape
     assert f" {parameters(118, 4, 16)[1]} " in section(page, "parameters", "strands")

@@ -12,7 +12,7 @@ from examples.indicator_transformer.loss import selection_loss
 from examples.indicator_transformer.market_data import load_for_training
 from examples.indicator_transformer.model import SIZES, IndicatorTransformer, parameter_count
 from examples.indicator_transformer.options import RECIPES, resolve
-from snippets.framework.training_setup import plan_steps
+from examples.programs.program import plan_steps
 
 WORK = load("indicator_networks")
 

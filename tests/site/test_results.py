@@ -15,8 +15,8 @@ from torchvision.models import resnet18
 
 from examples.cifar_optimizers.model import ResNet18, parameter_count
 from examples.cifar_optimizers.optimizers import OPTIMIZERS
-from examples.cifar_optimizers.synthetic import best_accuracy
-from examples.cifar_optimizers.training_labels import noise_floor
+from examples.cifar_optimizers.data_sources import best_accuracy
+from examples.cifar_optimizers.image_data import noise_floor
 
 pytestmark = pytest.mark.unmeasured
 

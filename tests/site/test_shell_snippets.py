@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import shell_sections
 
-from snippets.framework.run_folder import RunFolder
+from examples.programs.run_folder import RunFolder
 from tools.checks.sections import all_sections
 from tools.checks.shell_snippets import FOLDER, branches, run_mark, without
 from tools.record_output import machine_traits, read_index

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from examples.two_tower.options import FORMER, read_command_line
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
 NOT_OF_TRAIN = {

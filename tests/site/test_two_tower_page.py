@@ -100,19 +100,6 @@ def test_every_kind_of_negatives_is_compared_with_none():
     assert found[0][4] == f"{statistics.fmean(gains):+.1f} ({min(gains):+.1f} to {max(gains):+.1f})"
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_tables_of_the_scan_have_a_row_for_each_measurement(language):
-    results = ROOT / "docs/data/results"
-    scan, memory = (
-        yaml.safe_load((results / f"{name}.yaml").read_text(encoding="utf-8"))
-        for name in ("selective_scan", "two_tower_memory")
-    )
-    assert len(rows(tables.times(language))) == sum(len(entry["speed"]) for entry in scan)
-    assert len(rows(tables.memory(language))) == sum(len(entry["ways"]) for entry in memory)
-    first = memory[0]["ways"][0]["scans_bytes"]
-    assert f"{first / 1e9:.3g} GB" in tables.memory(language)
-
-
 def test_the_tool_stores_a_score_of_each_seed(monkeypatch):
     """With stand-ins for the programs."""
     started = []

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -13,7 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from mkdocs.exceptions import PluginError
 
+from docs.hooks import whole_site
 from tests.mkdocs_runs import ROOT, environment
 
 pytestmark = [pytest.mark.program, pytest.mark.unmeasured]
@@ -117,3 +120,80 @@ def test_a_folder_inside_another_checkout_uses_its_own_modules(site, tmp_path):
         cwd=site, env=environment(PYTHONPATH=path), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+
+
+# ---- What a build does not delete ----
+
+
+def build(site: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    """Build the tiny project with other words of the command."""
+    command = [MKDOCS, "build", *map(str, words)]
+    return subprocess.run(command, cwd=site, env=environment(), capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("folder", ["runs", ".", "docs"])
+def test_a_build_deletes_nothing_of_others(site, folder):
+    (site / "runs/a").mkdir(parents=True)
+    (site / "runs/a/config.json").write_text("{}")
+    before = content(site.parent)
+    done = build(site, "-d", folder)
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
+    assert "no site of this project" in done.stderr or "'docs_dir'" in done.stderr
+    assert content(site.parent) == before
+
+
+@pytest.mark.parametrize("folder", ["..", "runs", "runs/a/config.json", "link", "other"])
+def test_a_folder_that_is_no_site_of_ours_is_refused(tmp_path, folder):
+    root = tmp_path / "root"
+    for name in ("runs/a/config.json", "other/index.html", "other/sitemap.xml"):  # any site has these two
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("a year of work")
+    (root / "link").symlink_to("runs")
+    before = content(tmp_path)
+    with pytest.raises(PluginError, match=r"^[^\n]*(holds files that are no site|cannot write a site to)"):
+        whole_site.check_replaceable(root / folder)
+    assert content(tmp_path) == before
+
+
+def test_a_site_of_ours_is_replaced_finished_or_not(site, tmp_path):
+    folder = tmp_path / "built"
+    for name in (*whole_site.SITE, "old-page.html", "zh/old-page.html"):  # made before sites had a mark
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("an earlier build")
+    page = site / "docs/en/index.md"
+    good = page.read_text(encoding="utf-8")
+    page.write_text(good + '\n--8<-- "snippets/none.py"\n', encoding="utf-8")
+    assert build(site, "-d", folder).returncode == 1
+    assert not (folder / "index.html").exists()
+    page.write_text(good, encoding="utf-8")
+    done = build(site, "-d", folder)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "zh/index.html").is_file()
+    assert not [*folder.rglob("old-page.html"), *folder.rglob(".unfinished")]
+
+
+# ---- While somebody writes ----
+
+
+ADDRESSES = "/%00", "/" + "x" * 60_000, "/..%2f..%2f..%2fetc/passwd", "/../../etc/passwd", "/%ff", "//"
+
+
+def test_neither_a_broken_page_nor_a_strange_address_ends_the_server(site, tmp_path):
+    page = site / "docs/en/guides/device.md"
+    good = page.read_text(encoding="utf-8")
+    with served(site, tmp_path) as (get, log, port):
+        assert "Choose the device" in get("guides/device/")
+        time.sleep(1)  # MkDocs looks at all files once, and then twice a second at what has changed
+        page.write_text(good + '\n--8<-- "snippets/none.py"\n', encoding="utf-8")
+        wait(lambda: "the site was not made again" in log.read_text(), log)
+        assert "Traceback" not in log.read_text()
+        assert "Choose the device" in get("guides/device/") and "设备" in get("zh/guides/device/")
+        for address in ADDRESSES:
+            with socket.create_connection(("127.0.0.1", port), 60) as client:
+                client.sendall(f"GET {address} HTTP/1.0\r\n\r\n".encode())
+                answer = client.makefile("rb").read()
+            assert b"root:" not in answer
+            assert re.match(rb"HTTP/1.0 (404|414|500|302|200) ", answer), (address, answer[:99])
+        page.write_text(good + "\nMended.\n", encoding="utf-8")
+        wait(lambda: "Mended." in get("guides/device/"), log)
+    assert not list(Path(tempfile.gettempdir()).glob("mkdocs_*_kept"))

@@ -9,9 +9,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from snippets.accumulation import in_groups, in_parts, optimizer_step
 from snippets.accumulation_mistakes import update_at_the_wrong_moment
 from snippets.checkpoints import TrainingState
+from snippets.training_step import in_groups, in_parts, optimizer_step
 
 CPU = torch.device("cpu")
 SAMPLES = 12

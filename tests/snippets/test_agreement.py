@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from examples.cifar_optimizers.model import ResNet18
-from snippets.agreement import all_finite, disagreement, percent, shaken, what_was_compared
+from snippets.compile_safely import all_finite, disagreement, percent, shaken, what_was_compared
 
 FORMATS = (torch.float32, torch.bfloat16, torch.float16)
 

@@ -5,7 +5,7 @@ import torch
 
 from snippets import autocast_dtypes as module
 from snippets.autocast_dtypes import dtypes_inside, main
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 
 LOW = {torch.bfloat16: "bfloat16", torch.float16: "float16"}
 

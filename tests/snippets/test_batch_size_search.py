@@ -11,10 +11,10 @@ import torch
 from torch import nn
 
 from snippets import timing
-from snippets.accumulation import optimizer_step
 from snippets.batch_size_search import find_limit, largest_batch_size, samples_per_second
 from snippets.checkpoints import TrainingState
-from snippets.framework.errors import RunError, UsageError
+from snippets.errors import RunError, UsageError
+from snippets.training_step import optimizer_step
 
 CPU = torch.device("cpu")
 OUT_OF_MEMORY = {  # as each backend says it
@@ -199,7 +199,7 @@ def test_memory_that_really_runs_out():
     program = """
         import resource
         import torch
-        from snippets.accumulation import optimizer_step
+        from snippets.training_step import optimizer_step
         from snippets.batch_size_search import largest_batch_size
         from snippets.checkpoints import TrainingState
 

@@ -5,7 +5,7 @@ import torch
 
 from snippets.checkpoints import TrainingState, save_checkpoint
 from snippets.compare_checkpoints import differences, main
-from snippets.framework.errors import UsageError, exit_with_one_line
+from snippets.errors import UsageError, exit_with_one_line
 
 
 def make_checkpoint(path, step=3, shift=0.0):

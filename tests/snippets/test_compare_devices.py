@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from snippets import compare_devices as module
 from snippets.compare_devices import compare_devices, summarize
-from snippets.framework.errors import RunError, UsageError
+from snippets.errors import RunError, UsageError
 
 DEVICE = torch.device("cpu:0")  # computes like the CPU, but the tests can tell it apart
 

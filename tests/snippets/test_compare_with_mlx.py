@@ -16,7 +16,7 @@ import mlx.optimizers  # noqa: E402
 import mlx.utils  # noqa: E402
 
 from snippets import compare_with_mlx as compare  # noqa: E402
-from snippets.framework.errors import RunError, exit_with_one_line  # noqa: E402
+from snippets.errors import RunError, exit_with_one_line  # noqa: E402
 from snippets.mlx_weights import export_weights, mlx_weights  # noqa: E402
 
 WIDTH, CLASSES = 4, 3

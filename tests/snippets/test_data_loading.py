@@ -22,7 +22,7 @@ from snippets.data_loading import (
     worker_death,
 )
 from snippets.data_order import epoch_order
-from snippets.framework.errors import RunError, UsageError
+from snippets.errors import RunError, UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
 CPU = torch.device("cpu")

@@ -17,7 +17,7 @@ from snippets.data_on_device import (
     tensor_bytes,
     to_device,
 )
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 from snippets.memory import MemoryReading
 
 META = torch.device("meta")  # every machine has it, and it is not the CPU

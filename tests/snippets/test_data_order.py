@@ -5,7 +5,7 @@ import torch
 from torch.utils.data import Dataset
 
 from snippets.data_order import EpochBatches, SeededSamples, epoch_order, random_numbers_of
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 
 
 class RandomSamples(Dataset):

@@ -9,7 +9,7 @@ import torch
 
 from snippets import device_mistakes
 from snippets.device import forward_on, is_mps, main, pick_accelerator, pick_device, why_not_cuda, why_not_mps
-from snippets.framework.errors import UsageError, exit_with_one_line
+from snippets.errors import UsageError, exit_with_one_line
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
+from snippets.errors import RunError
 from snippets.find_nan import hunt_nan, stop_at_first_nan
-from snippets.framework.errors import RunError
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*[Aa]nomaly:UserWarning", "ignore:Error detected:UserWarning"

@@ -11,7 +11,7 @@ import pytest
 
 from examples.monitoring.run_state import read_run
 from snippets import launch_agent
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 
 FAKE = Path(__file__).parents[1] / "examples" / "fake_training.py"
 # The keys that are used, with the types that the manual launchd.plist(5) gives them.

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from snippets import memory
-from snippets.framework.errors import UsageError, exit_with_one_line
+from snippets.errors import UsageError, exit_with_one_line
 from snippets.memory import (
     MemoryReading,
     is_out_of_memory,

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from snippets.framework import training_run
-from snippets.framework.errors import exit_with_one_line
-from snippets.framework.resume import RunChoice
+from examples.programs import program
+from examples.programs.resume import RunChoice
+from snippets.errors import exit_with_one_line
 from snippets.missing_operators import count_fallbacks, missing_operator
 
 ERROR = (
@@ -42,9 +42,9 @@ def test_training_programs_say_it(monkeypatch, capsys):
         raise NotImplementedError(ERROR.format("mode"))
 
     choice = RunChoice(Path("runs/x"))
-    monkeypatch.setattr(training_run, "choose", lambda program, typed: (choice, None))
-    program = training_run.Program("x", lambda argv: {}, None, build, None, ())
-    assert exit_with_one_line(lambda argv: training_run.run_program(program, argv)) == 1
+    monkeypatch.setattr(program, "choose", lambda program, typed: (choice, None))
+    failing = program.Program("x", lambda argv: {}, None, build, None, ())
+    assert exit_with_one_line(lambda argv: program.run_program(failing, argv)) == 1
     line = capsys.readouterr().err
     assert line.startswith("error: MPS has no operator 'mode'") and line.count("\n") == 1
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from snippets.framework.errors import RunError, UsageError
+from snippets.errors import RunError, UsageError
 from snippets.mlx_weights import export_weights, mlx_layout, mlx_name, mlx_weights
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from snippets import openmp_runtimes
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 from snippets.openmp_runtimes import RUNTIME, installed_runtimes, loaded_runtimes, main
 
 ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the names are those of the Linux packages")

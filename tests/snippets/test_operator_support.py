@@ -9,7 +9,7 @@ import torch
 import yaml
 
 from snippets import operator_support
-from snippets.framework.errors import UsageError, exit_with_one_line
+from snippets.errors import UsageError, exit_with_one_line
 from snippets.operator_support import (
     COMPOSED,
     ELSEWHERE,

@@ -10,7 +10,7 @@ from torch import nn
 from torch.torch_version import TorchVersion
 
 from snippets import precision as module
-from snippets.framework.errors import UsageError, exit_with_one_line
+from snippets.errors import UsageError, exit_with_one_line
 from snippets.precision import NAMES, Precision, dtype_inside, main, pick_precision, prove, why_not_on_mps
 
 CPU, MPS, CUDA = torch.device("cpu"), torch.device("mps"), torch.device("cuda")

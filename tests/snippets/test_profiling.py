@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from snippets import profiling
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 from snippets.profiling import (
     capture_metal,
     milliseconds_on_gpu,
@@ -125,7 +125,7 @@ class SlowDevice:
 
 def test_time_outside_of_calls_is_that_of_python(tmp_path):
     longest = record_calls(lambda: time.sleep(0.01), CPU, tmp_path / "trace.json", steps=3)[0]
-    assert (longest.name, longest.count) == ("ProfilerStep*", 3)
+    assert (longest.name, longest.calls) == ("ProfilerStep*", 3)
     assert longest.milliseconds >= 30
 
 
@@ -137,7 +137,7 @@ def test_the_trace_holds_the_recorded_steps_alone(tmp_path):
 
     times = record_calls(step, CPU, tmp_path / "trace.json", warm_up=3, steps=5)
     assert len(calls) == 8
-    assert [call.count for call in times if call.name == "aten::mm"] == [5]
+    assert [call.calls for call in times if call.name == "aten::mm"] == [5]
     assert times == sorted(times, key=lambda call: -call.milliseconds)
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
     assert sum(event.get("name") == "aten::mm" for event in events) == 5

@@ -2,6 +2,8 @@
 
 import os
 import pickle
+import time
+import tracemalloc
 
 import numpy
 import pytest
@@ -72,7 +74,7 @@ def test_other_functions_are_refused(function, arguments):
 
 def test_only_latin1_bytes():
     content = b"c_codecs\nencode\n(X\x01\x00\x00\x00aX\x04\x00\x00\x00zliptR."
-    with pytest.raises(pickle.UnpicklingError, match="bytes in encoding 'zlip'"):
+    with pytest.raises(pickle.UnpicklingError, match="bytes in another encoding"):
         read_pickled_arrays(content)
 
 
@@ -146,10 +148,10 @@ def test_an_object_in_an_array_is_the_object_whatever_the_file_says_of_its_forma
 @pytest.mark.parametrize("module", ["numpy._core.multiarray", "numpy.core.multiarray"])
 def test_single_numbers_become_those_of_python(module):
     numbers = [numpy.float64(0.5), numpy.uint8(7), numpy.int64(-(2**40)), numpy.bool_(True), numpy.float32(2)]
-    content = pickle.dumps({tuple(numbers): numbers}, 2)
+    content = pickle.dumps({tuple(numbers[:2]): numbers}, 2)
     name = b"c" + type(ARRAY).__reduce__(ARRAY)[0].__module__.encode()
     found = read_pickled_arrays(content.replace(name, b"c" + module.encode()))
-    assert found == {(0.5, 7, -(2**40), True, 2.0): [0.5, 7, -(2**40), True, 2.0]}
+    assert found == {(0.5, 7): [0.5, 7, -(2**40), True, 2.0]}
     assert [type(number) for number in found.popitem()[1]] == [float, int, int, bool, float]
 
 
@@ -166,13 +168,84 @@ def test_a_single_number_has_as_many_bytes_as_its_format_needs(content):
 @pytest.mark.parametrize(("module", "name"), [key for key, made in ArrayUnpickler.ALLOWED.items() if made])
 def test_a_file_cannot_change_what_reads_the_next_one(module, name):
     """`BUILD` sets attributes of what lies on the stack, and that may be one of our own classes."""
-    state = pickle.dumps((None, {"__new__": 1, "__setstate__": 1, "__code__": 1}), 0).removesuffix(b".")
-    with pytest.raises((TypeError, AttributeError)):
+    state = pickle.dumps((None, {"__new__": 1, "__setstate__": 1, "__code__": 1}), 2).removesuffix(b".")
+    with pytest.raises(pickle.UnpicklingError, match="a call that no array needs"):
         read_pickled_arrays(f"c{module}\n{name}\n".encode() + state + b"b.")
     for protocol in (2, 5):
         content = pickle.dumps([ARRAY, numpy.float64(1), b"\xff"], protocol)
         array, *others = read_pickled_arrays(content)
         assert numpy.array_equal(array, ARRAY) and others == [1, b"\xff"]
+
+
+M = 2**61 - 1  # of Python's hash: n and n + M have the same
+ENCODE, ARRAY_TYPE = b"c_codecs\nencode\n", b"cnumpy.core.multiarray\n_reconstruct\n"
+TEXT = (
+    b"X" + (100_000).to_bytes(4, "little") + b"x" * 100_000 + b"\x8c\x06latin1\x86\x94"
+)  # and latin1, a pair
+
+
+def nested(levels, join=lambda value: [value, value]):
+    """Return a value that holds one number 2 ** levels times, and the number itself once."""
+    value = (1,)
+    for _ in range(levels):
+        value = join(value)
+    return value
+
+
+def keys(values):
+    """Return a pickle of a dictionary with these keys, which Python cannot be asked to make in time."""
+    return b"".join(pickle.dumps(value, 2)[2:-1] + b"N" for value in values)
+
+
+BOMBS = {
+    "list in lists": (pickle.dumps({"k": nested(100)}), None),
+    "tuple in tuples": (pickle.dumps([nested(100, lambda value: (value, value))]), None),
+    "bytes that are not there": (b"\x80\x05\x96" + (7 << 30).to_bytes(8, "little") + b".", "expected 75"),
+    "bytes of 2 ** 63": (b"\x80\x05\x96" + bytes(7) + b"\x80.", "bytearray8"),
+    "a text that is not there": (b"\x80\x05\x8d" + (7 << 30).to_bytes(8, "little") + b".", "expected 75"),
+    "keys with one hash": (b"\x80\x02}(" + keys(n * M for n in range(6_000)) + b"u.", "more than 100 keys"),
+    "a tuple of tuples as key": (
+        pickle.dumps({(nested(2, lambda value: (value, value)), 1): 1}),
+        "a key that is no number",
+    ),
+    "a long key": (pickle.dumps({"x" * 257: 1}), "a key that is no number"),
+    "a pair of long keys": (pickle.dumps({(b"x" * 257, 1): 1}), "a key that is no number"),
+    "calls of one text": (ENCODE + b"\x94" + TEXT + b"R(" + b"h\0h\1R" * 500 + b"t.", "again and again"),
+    "a call of a million": (ARRAY_TYPE + b"(" + b"K\1" * 9 + b"tR.", "a call that no array needs"),
+    "a call of a list": (ENCODE + b"](K\1eR.", "a call that no array needs"),
+    "attributes of a function": (ENCODE + b"N}\x8c\x04evilK\1s\x86b.", "a call that no array needs"),
+    "a state of a list": (ARRAY_TYPE + b")\x81](K\1eb.", "the operation NEWOBJ"),
+    "too many operations": (b"(" + b"N" * 20_000 + b"t.", "more than 20,000 operations"),
+    "a number in letters": (b"I" + b"9" * 1_000_000 + b"\n.", "Exceeds the limit|operation INT"),
+    "a long number": (b"\x8b" + (1000).to_bytes(4, "little") + b"\1" * 1000 + b".", "operation LONG4"),
+    "copies": (b"]" + b"2" * 1000 + b".", "the operation DUP"),
+    "a set": (pickle.dumps({1, 2}), "the operation EMPTY_SET"),
+    "depth": (b"]" * 9_000 + b"a" * 8_999 + b".", "recursion"),
+    "itself": (b"]\x94h\0a.", "recursion"),
+    "a format of lists": (
+        b"cnumpy\ndtype\n(" + pickle.dumps(nested(100), 2)[2:-1] + b"tR.",
+        "a format that is no plain number",
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), BOMBS.values(), ids=BOMBS.keys())
+def test_few_bytes_take_neither_time_nor_memory(content, message, monkeypatch):
+    """The plain reader takes years or gigabytes for some of these; others leave something behind."""
+    monkeypatch.setattr(ArrayUnpickler, "MOST", 20_000)
+    started = time.process_time()
+    tracemalloc.start()
+    try:
+        if message is None:
+            assert read_pickled_arrays(content)
+        else:
+            with pytest.raises(Exception, match=message):
+                read_pickled_arrays(content)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 10_000_000
+    assert time.process_time() - started < 10
 
 
 def test_random_changes_of_a_file_give_an_array_or_an_error():
@@ -194,3 +267,13 @@ def test_random_changes_of_a_file_give_an_array_or_an_error():
                 assert part.dtype.kind in "biuf"
                 part.sum()
     assert 100 < read < 10_000
+
+
+def test_an_array_has_a_format():
+    class Array:
+        def __reduce__(self):
+            make = numpy.ndarray.__reduce__(ARRAY)[0]
+            return (make, (numpy.ndarray, (0,), b"b"), (1, (3,), "i8", False, bytes(24)))
+
+    with pytest.raises(pickle.UnpicklingError, match="an array without a format"):
+        read_pickled_arrays(pickle.dumps(Array(), 2))

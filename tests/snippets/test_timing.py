@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from snippets import timing
-from snippets.framework.errors import exit_with_one_line
-from snippets.timing import compare, measure, spread, synchronize, time_without_waiting
+from snippets.device import synchronize
+from snippets.errors import exit_with_one_line
+from snippets.timing import compare, measure, spread, time_without_waiting
 
 MPS, CPU = torch.device("mps"), torch.device("cpu")
 HAND_OVER = 0.001  # seconds that the program needs to give the device some work

@@ -8,10 +8,10 @@ import pytest
 import torch
 from tqdm import tqdm
 
+from examples.programs.run_folder import RunFolder, read_json, read_metrics
 from snippets import training_loop
 from snippets.checkpoints import TrainingState, load_checkpoint
-from snippets.framework.errors import RunError
-from snippets.framework.run_folder import RunFolder, read_json, read_metrics
+from snippets.errors import RunError
 from snippets.precision import pick_precision
 from snippets.stop_signals import StopSignals
 from snippets.training_loop import EpochResult, Task, Training
@@ -226,3 +226,10 @@ def test_a_run_that_is_complete_takes_no_step(tmp_path):
     task.state.restore(load_checkpoint(tmp_path / "run" / "checkpoints" / "last.pt"))
     train(task, tmp_path / "run")
     assert task.seen == []
+
+
+def test_a_task_has_to_say_what_it_measures():
+    with pytest.raises(NotImplementedError):
+        Task().measures(None, None)
+    with pytest.raises(NotImplementedError):
+        Task().evaluate(1, [], 0.0)

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from snippets.framework.errors import UsageError, exit_with_one_line
+from snippets.errors import UsageError, exit_with_one_line
 from snippets.watermarks import HIGH, LOW, Watermarks, check_watermarks, main
 
 MESSAGE = {  # high: the pair that the message recommends

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from snippets.framework.errors import UsageError, exit_with_one_line
-from snippets.worker_checks import check_can_be_sent, check_main_guard, collate_on_cpu
+from snippets.data_loading import check_can_be_sent, check_main_guard, collate_on_cpu
+from snippets.errors import UsageError, exit_with_one_line
 
 pytestmark = pytest.mark.unmeasured
 
@@ -95,7 +95,7 @@ def test_a_worker_that_runs_the_whole_script_ends_with_one_line(monkeypatch):
 ORPHAN = """
 import multiprocessing, sys, time
 from pathlib import Path
-from snippets.worker_checks import end_without_parent
+from snippets.data_loading import end_without_parent
 
 def work(folder):
     (folder / "importing").touch()

@@ -299,7 +299,7 @@ def test_an_unknown_system_is_answered_with_the_known_ones(project):
     project.real_python("python3", "")
     result = project.run("make", "train", "SYSTEM=two")
     assert result.returncode == 2
-    assert one_line(result).startswith("error: two is unknown; choose one of: cifar_optimizers, ")
+    assert one_line(result).startswith("error: 'two' is unknown; choose one of: cifar_optimizers, ")
     assert not (project.root / ".venv").exists()  # said before five gigabytes are installed
 
 

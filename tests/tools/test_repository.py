@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tools.follow_imports import imported_modules
+
 ROOT = Path(__file__).resolve().parents[2]
 
 TOP_LEVEL = {
@@ -221,3 +223,13 @@ def test_workflows_call_commands_that_exist():
             for script in re.findall(r"\btools/\w+\.\w+", step.get("run", "")):
                 assert (ROOT / script).is_file(), f"{name}: {script}"
     assert {"lint", "site", "test", "test-long"} <= called <= targets
+
+
+def test_lessons_import_lessons_and_libraries_alone():
+    """What runs programs stands above them, and so does every training system."""
+    lessons = sorted((ROOT / "snippets").rglob("*.py"))
+    imported = {path.name: imported_modules(path.name, path.read_text(encoding="utf-8")) for path in lessons}
+    above = ("examples", "tools", "tests")
+    wrong = [(name, module) for name in imported for module in imported[name] if module.startswith(above)]
+    assert wrong == []
+    assert len(lessons) > 50

@@ -59,10 +59,10 @@ def _notebook_twins(root: Path) -> Iterator[Twin]:
     """Yield the sources of notebooks, under the name of the page that is generated from them."""
     folder = root / NOTEBOOK_SOURCES
     for stem in sorted({path.name.removesuffix(".md")[:-3] for path in folder.glob("*.??.md")}):
-        paths = [folder / f"{stem}.{language}.md" for language in ("en", "zh")]
-        source = next(path for path in paths if path.is_file())
+        english, chinese = (folder / f"{stem}.{language}.md" for language in ("en", "zh"))
+        source = english if english.is_file() else chinese
         meta, _, _ = split_front_matter(source.read_text(encoding="utf-8"))
-        yield Twin(*paths, str(meta.get("page") or source.name))
+        yield Twin(english, chinese, str(meta.get("page") or source.name))
 
 
 def _other_twins(root: Path) -> Iterator[Twin]:
@@ -107,5 +107,5 @@ def _texts(value: object, file: str, path: str) -> Iterator[DataText]:
 
 def _label(entry: object, index: int) -> str:
     """Return what names an entry of a list best: its id, name or English text, else its number."""
-    keys = ("id", "name", "en") if isinstance(entry, dict) else ()
-    return next((entry[key] for key in keys if isinstance(entry.get(key), str)), str(index))
+    found = [entry.get(key) for key in ("id", "name", "en")] if isinstance(entry, dict) else []
+    return next((name for name in found if isinstance(name, str)), str(index))

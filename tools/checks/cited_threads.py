@@ -126,7 +126,8 @@ def citations(root: Path = ROOT) -> list[Citation]:
 
 def differences(found: Iterable[Citation]) -> dict[tuple[str, str], set[str]]:
     """Return the kinds of restrictions that a place lacks and another citation of the thread has."""
-    found, has = list(found), {}
+    found = list(found)
+    has: dict[str, set[str]] = {}
     for citation in found:
         has.setdefault(citation.thread, set()).update(citation.has)
     lacks: dict[tuple[str, str], set[str]] = {}

@@ -113,7 +113,7 @@ def _record(
     """Return what executed.json keeps of a section: the contexts that ran every line but the excepted."""
     runners = [file.contexts(line) for line in sorted(statements - kinds.keys())]
     whole = [context for context in contexts if runners and all(context in ran for ran in runners)]
-    record = {"hash": section.hash, "contexts": whole}
+    record: dict[str, object] = {"hash": section.hash, "contexts": whole}
     if not whole:  # no context alone ran all of it
         record["parts"] = [context for context in contexts if any(context in ran for ran in runners)]
     if kinds:

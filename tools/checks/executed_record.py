@@ -32,7 +32,7 @@ UPDATE = "make test ARGS=tests/..., with the tests of that code, records that it
 def read(root: Path) -> dict:
     """Return the record: versions by name, and what is known of each section by `path:name`."""
     path = root / RECORD
-    empty = {"verified_with": {}, "sections": {}}
+    empty: dict[str, dict] = {"verified_with": {}, "sections": {}}
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else empty
 
 

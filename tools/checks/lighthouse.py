@@ -49,12 +49,13 @@ def system_browser() -> str | None:
     return next((path for name in BROWSERS if (path := shutil.which(name))), None)
 
 
-def install() -> Path:
-    """Install Lighthouse unless it is there; return its program. Raises LighthouseMissing."""
+def install() -> tuple[Path, str]:
+    """Install Lighthouse unless it is there; return its program and a browser. Raises LighthouseMissing."""
     program = FOLDER / "node_modules" / "lighthouse" / "cli" / "index.js"
     if not shutil.which("node") or not shutil.which("npm"):
         raise LighthouseMissing("Lighthouse needs Node and npm")
-    if system_browser() is None:
+    browser = system_browser()
+    if browser is None:
         raise LighthouseMissing("Lighthouse needs Chromium")
     if not program.exists():
         FOLDER.mkdir(parents=True, exist_ok=True)
@@ -64,18 +65,16 @@ def install() -> Path:
             raise LighthouseMissing(
                 f"npm could not install Lighthouse: {done.stderr.strip().splitlines()[-1]}"
             )
-    return program
+    return program, browser
 
 
 def audit(url: str, form: str) -> Audit:
     """Audit one page as a phone ("mobile") or a computer ("desktop") sees it. Raises LighthouseMissing."""
-    program = install()
+    program, browser = install()
     sandbox = " --no-sandbox" if hasattr(os, "geteuid") and os.geteuid() == 0 else ""
     command = ["node", str(program), url, "--quiet", "--output=json", f"--chrome-flags={FLAGS}{sandbox}"]
     command += ["--preset=desktop"] if form == "desktop" else []
-    done = subprocess.run(
-        command, env=os.environ | {"CHROME_PATH": system_browser()}, capture_output=True, check=True
-    )
+    done = subprocess.run(command, env=os.environ | {"CHROME_PATH": browser}, capture_output=True, check=True)
     report = json.loads(done.stdout)
     failed = [
         reference["id"]

@@ -1,4 +1,4 @@
-"""Check the form of everything: Python, shell, workflows and other settings, Chinese typography.
+"""Check the form of everything: Python and its types, shell, workflows and other settings, Chinese text.
 
     python -m tools.checks.lint
 
@@ -48,6 +48,7 @@ FORMS = ".github/ISSUE_TEMPLATE"
 CHECKS = (
     Check("ruff check", ("ruff", "check", "--quiet", ".")),
     Check("ruff format", ("ruff", "format", "--check", "--quiet", ".")),
+    Check("types", ("mypy", "--no-error-summary")),
     # Style notes stay on: they catch what bash 3.2 on Macs does differently.
     Check("shellcheck", ("shellcheck",), ("tools/*.sh", ".ci/run")),
     Check("shellcheck of snippets", ("shellcheck", "--shell=bash"), SHELL),
@@ -57,6 +58,7 @@ CHECKS = (
     Check("issue page", schema("github-issue-config"), (f"{FORMS}/config.yml",)),
     Check("dependabot", schema("dependabot"), (".github/dependabot.yml",)),
     Check("citation", schema("citation-file-format"), ("CITATION.cff",)),
+    Check("limits of readers", (sys.executable, "-m", "tools.checks.foreign_reads")),
     Check("Chinese typography", (sys.executable, "-m", "tools.checks.typography")),
 )
 

@@ -177,8 +177,8 @@ def check_pages(root: Path, sections: dict[str, Section]) -> tuple[dict[str, set
         defects += wrong
     for name, include in code_in_data(root):
         users.setdefault(include, set()).add(name)
-        if wrong := check_include(include, "python", root, sections):
-            defects.append(f"{name}: {wrong}")
+        if defect := check_include(include, "python", root, sections):
+            defects.append(f"{name}: {defect}")
     return users, defects
 
 

@@ -228,9 +228,7 @@ class _Reader:
                 lines[index] = tab["title"]
         self.text = "\n".join(lines)
 
-    def take(
-        self, pattern: re.Pattern[str], kind: str, group: str | int, keep: str | int | None = None
-    ) -> None:
+    def take(self, pattern: re.Pattern[str], kind: str, group: str | int, keep: str | int) -> None:
         """Record the `group` of every match as `kind`; the text of the group `keep` stays."""
 
         def record(match: re.Match[str]) -> str:

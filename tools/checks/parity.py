@@ -137,13 +137,14 @@ class _Pair:
         en, zh = self.en.sections, self.zh.sections
         yield "before the first heading: ", en[0], zh[0]
         if self.ids:
-            chinese = {section.heading.ident: section for section in zh[1:]}
-            for section in en[1:]:
-                if section.heading.ident is not None and section.heading.ident in chinese:
-                    yield f"section #{section.heading.ident}: ", section, chinese[section.heading.ident]
+            chinese = {section.heading.ident: section for section in zh if section.heading}
+            for section in en:
+                ident = section.heading and section.heading.ident
+                if ident is not None and ident in chinese:
+                    yield f"section #{ident}: ", section, chinese[ident]
         elif [h.level for h in self.en.headings] == [h.level for h in self.zh.headings]:
-            for english, chinese_section in zip(en[1:], zh[1:], strict=True):
-                yield f'section "{self.en.show(english.heading.title)}": ', english, chinese_section
+            for heading, english, other in zip(self.en.headings, en[1:], zh[1:], strict=True):
+                yield f'section "{self.en.show(heading.title)}": ', english, other
 
     def elements(self, where: str, english: Section, chinese: Section) -> None:
         """Compare what must be the same in one section: the ordered elements, then links and the like."""
@@ -208,7 +209,7 @@ def _shape(value: object, path: str = "") -> dict[str, str]:
 
 def _key(item: Item | None) -> tuple[str, str] | None:
     """Return what of an element must be equal: a fence's title may be in the page's own language."""
-    return item and (item.kind, _LANGUAGE_INFIX.sub("", _TITLE.sub(r'\1""', item.value)))
+    return (item.kind, _LANGUAGE_INFIX.sub("", _TITLE.sub(r'\1""', item.value))) if item else None
 
 
 def _named(item: Item | None) -> str:
@@ -221,8 +222,8 @@ def _shown(heading: Heading) -> str:
 
 def compare_twin(root: Path, twin: Twin, report: Report) -> None:
     """Compare one text with its twin, except for its hash."""
-    names = [path.relative_to(root).as_posix() for path in (twin.english, twin.chinese)]
-    for path, name, other in ((twin.english, *names), (twin.chinese, *reversed(names))):
+    first, second = (path.relative_to(root).as_posix() for path in (twin.english, twin.chinese))
+    for path, name, other in ((twin.english, first, second), (twin.chinese, second, first)):
         if not path.is_file():
             report.defects.append(f"{name}: missing; {other} is there")
             return
@@ -230,7 +231,7 @@ def compare_twin(root: Path, twin: Twin, report: Report) -> None:
         read_markdown(path.read_text(encoding="utf-8")) for path in (twin.english, twin.chinese)
     )
     report.pages += 1
-    _Pair(names[1], english, chinese, report, ids=bool(twin.page)).compare()
+    _Pair(second, english, chinese, report, ids=bool(twin.page)).compare()
 
 
 def stale_twins(root: Path) -> list[Twin]:
@@ -260,10 +261,11 @@ def check(root: Path = ROOT) -> Report:
     for text in data_texts(root):
         report.texts += 1
         where = f"{text.file}: {text.path}: "
-        if not (text.english or "").strip() or not (text.chinese or "").strip():
+        english, chinese = text.english or "", text.chinese or ""
+        if not english.strip() or not chinese.strip():
             report.defects.append(f"{where}text in one language only")
             continue
-        compared, defects = compare_numbers(text.english, text.chinese)
+        compared, defects = compare_numbers(english, chinese)
         report.numbers += compared
         report.defects += [where + defect for defect in defects]
     return report

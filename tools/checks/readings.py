@@ -185,7 +185,8 @@ def overview(root: Path, *, short: bool = False) -> list[str]:
             lines += [] if short else [f"{key}: never read"]
         elif read[key]["hash"] != text_hash(part.text):
             lines.append(f"{key}: changed since it was read on {read[key]['date']}")
-    totals, sums = Counter(map(kind, known)), Counter()
+    totals = Counter(map(kind, known))
+    sums: Counter[tuple[str, str]] = Counter()
     for key, record in read.items():
         sums.update({(kind(key), name): record[name] for name in ("statements", "corrected")})
         sums[kind(key), "read"] += key in known

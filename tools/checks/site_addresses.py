@@ -66,9 +66,10 @@ class _Reader(HTMLParser):
                     self.add(f"{tag} style", text)
 
     def handle_data(self, data: str) -> None:
-        find = {"style": style_addresses, "script": script_addresses}.get(self.cdata_elem or "")
+        tag = self.cdata_elem or ""
+        find = {"style": style_addresses, "script": script_addresses}.get(tag)
         for text in find(data) if find else ():
-            self.add(self.cdata_elem, text)
+            self.add(tag, text)
 
     def add(self, tag: str, text: str, loaded: bool = True) -> None:
         self.page.addresses.append(Address(self.getpos()[0], f"<{tag}>", text.strip(), loaded))

@@ -84,7 +84,7 @@ def recorded_values(root: Path, text: str) -> Values:
     """Return the values of the recorded outputs that a page shows."""
     found: Values = {}
     for fence in find_fences(text)[0]:
-        if (fence.include or "").startswith(RECORDED):
+        if fence.include and fence.include.startswith(RECORDED):
             for table in recorded_tables((root / fence.include).read_text(encoding="utf-8")):
                 merge(found, values_of(table))
     return found
@@ -122,7 +122,7 @@ def _check_paragraph(line: str, known: Values, number: int, result: Result) -> N
         elif named and match["figure"] and (match["percent"] or "." in match["figure"]):
             result.compared += 1
             figure = Decimal(match["figure"].replace(",", ""))
-            decimals = -figure.as_tuple().exponent
+            decimals = len(match["figure"].partition(".")[2])
             if all(round(value, decimals) != figure for value in set().union(*named.values())):
                 heads = ", ".join(f"`{name}`" for name in named)
                 result.defects.append(f"line {number}: {match[0]} is no value of {heads}")

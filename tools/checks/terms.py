@@ -80,8 +80,8 @@ def forbidden_words(terms: list[Term], lines: list[str]) -> Iterator[tuple[int, 
     """Yield (line, what) for every forbidden translation in Chinese prose lines."""
     for term in terms:
         pattern = term.forbidden_pattern()
-        for number, line in enumerate(lines, 1) if pattern else ():
-            for match in pattern.finditer(line):
+        for number, line in enumerate(lines, 1):
+            for match in pattern.finditer(line) if pattern else ():
                 if match["wrong"]:
                     advice = "keep" if term.keep else "write"
                     yield number, f"`{match['wrong']}` for “{term.en}”: {advice} {term.zh}"
@@ -114,9 +114,9 @@ def check(root: Path = ROOT) -> tuple[list[str], int]:
         if twin.english.is_file():
             english = read_markdown(twin.english.read_text(encoding="utf-8"))
             defects += [f"{name}: {what}" for what in missing_terms(terms, english, page)]
-    texts = [text for text in data_texts(root) if text.chinese]
-    for text in texts:
-        lines = read_markdown(text.chinese).prose
+    texts = [(text, text.chinese) for text in data_texts(root) if text.chinese]
+    for text, chinese in texts:
+        lines = read_markdown(chinese).prose
         defects += [f"{text.file}: {text.path}: {what}" for _, what in forbidden_words(terms, lines)]
     return defects, len(files) + len(texts)
 

@@ -12,7 +12,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -49,7 +49,7 @@ _AUTOCORRECT = {
 }  # fmt: skip
 _CONTEXT = 6  # characters shown before and after a defect
 _WIDE = {",": "，", ";": "；", ":": "：", "!": "！", "?": "？"}
-_RULES = [
+_RULES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     # Brackets are full-width when Chinese stands in them or directly before them; f(x) is left alone.
     (rf"(?<=[{_HAN}])[ ]?\(([^()]*)\)[ ]?|[ ]?\(([^()]*[{_HAN}{_FULL}][^()]*)\)[ ]?", _wide_brackets),
     (rf'(?<=[{_HAN}{_FULL}])[ ]?"([^"]+)"[ ]?|[ ]?"([^"]*[{_HAN}][^"]*)"[ ]?', _wide_quotes),
@@ -160,10 +160,10 @@ def check(root: Path = ROOT) -> tuple[list[str], int]:
         if not twin.page:
             found += lost_emphasis(text)
         defects += [f"{name}:{line}: {what}" for line, what in found]
-    texts = [text for text in data_texts(root) if text.chinese]
-    for text in texts:
-        where = f"{text.file}: {text.path}: "
-        lines = read_markdown(text.chinese).prose
+    texts = [(found, found.chinese) for found in data_texts(root) if found.chinese]
+    for place, chinese in texts:
+        where = f"{place.file}: {place.path}: "
+        lines = read_markdown(chinese).prose
         defects += [where + what for line in lines for what in check_text(_plain(line))]
     return defects, len(files) + len(texts)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from matplotlib.figure import Figure
 
-from snippets.framework.run_curves import HELD_OUT, TRAINING
+from examples.programs.report import HELD_OUT, TRAINING
 
 
 def draw_bars(figure: Figure, parts: Mapping[str, Mapping[str, float]], ours: str, space: float) -> None:

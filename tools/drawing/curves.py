@@ -7,8 +7,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from snippets.framework.run_curves import Curves, draw_panel
-from snippets.framework.run_folder import read_metrics
+from examples.programs.report import Curves, draw_panel
+from examples.programs.run_folder import read_metrics
 from tools.drawing import page_pictures
 
 PANELS = (

@@ -40,10 +40,12 @@ CHINESE = {
 def draw_calibration(evaluation: dict[str, Any], figure: Figure) -> None:
     """Draw usefulness, its distance from the probability, and the counts, one below the other."""
     place = {"left": 0.22, "right": 0.97, "top": 0.985, "bottom": 0.08, "hspace": 0.13}
-    panels = figure.subplots(3, 1, sharex=True, height_ratios=(4, 2, 1.4), gridspec_kw=place)
-    evaluation_plot.draw_calibration(*panels, evaluation["calibration"])
-    panels[0].set_title("", loc="left")
-    panels[0].legend(loc="lower right", frameon=False)
+    scatter, deviation, counts = figure.subplots(
+        3, 1, sharex=True, height_ratios=(4, 2, 1.4), gridspec_kw=place
+    )
+    evaluation_plot.draw_calibration(scatter, deviation, counts, evaluation["calibration"])
+    scatter.set_title("", loc="left")
+    scatter.legend(loc="lower right", frameon=False)
     figure.align_ylabels()
 
 
@@ -63,7 +65,7 @@ def draw_markets(evaluation: dict[str, Any], figure: Figure) -> None:
 def evaluation_pictures(evaluation: dict[str, Any]) -> dict[str, str]:
     """Return all pictures by file name."""
     draw = {"calibration": draw_calibration, "markets": draw_markets}
-    found = {}
+    found: dict[str, str] = {}
     for name, height in HEIGHTS.items():
         found |= pictures(f"indicator-{name}", height, partial(draw[name], evaluation), CHINESE)
     return found

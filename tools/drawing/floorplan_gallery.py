@@ -125,7 +125,7 @@ def way(language: str, dark: bool) -> Picture:
     data, words = json.loads(DATA.read_text(encoding="utf-8")), TITLES[language]
     titles = [words["steps"].format(moment["to_go"]) for moment in data["way"]]
     titles[-1] = words["corners"]
-    drawn = [*map(read_moment, data["way"]), straightened(read_plan(data["plans"][0]))]
+    drawn: list[Plan | Corners] = [*map(read_moment, data["way"]), straightened(read_plan(data["plans"][0]))]
     return gallery(drawn, COLUMNS, titles=[*titles, words["walls"]], words=WORDS[language], dark=dark)
 
 

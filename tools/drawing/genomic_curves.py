@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 from matplotlib.figure import Figure
 
-from snippets.framework.run_curves import Curves, draw_panel
+from examples.programs.report import Curves, draw_panel
 from tools.drawing import page_pictures
 
 DATA = page_pictures.ROOT / "docs/data/results/genomic_runs.yaml"

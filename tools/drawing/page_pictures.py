@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from examples.indicator_transformer.evaluation_plot import INK, KNOWN, LIGHT, NEVER, PAPER
-from snippets.framework.run_curves import HELD_OUT, LIMIT, TRAINING
+from examples.programs.report import HELD_OUT, LIMIT, TRAINING
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs/assets/images"
@@ -81,7 +81,10 @@ def as_svg(figure: Figure, shown: float = SHOWN) -> str:
     svg = re.sub(r"font-family: [^;]+", f"font-family: {FAMILY}", svg)
     svg = re.sub(r' transform="rotate\(-0 [^"]+"', "", svg)
     svg = re.sub(r"-?\d+\.\d+", lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), svg)
-    width, height = map(float, re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg).groups())
+    box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+    if box is None:
+        raise ValueError("Matplotlib wrote an SVG without a viewBox")
+    width, height = map(float, box.groups())
     size = f'width="{shown}" height="{round(height * shown / width)}"'
     return re.sub(r'width="[\d.]+pt" height="[\d.]+pt"', size, svg, count=1)
 

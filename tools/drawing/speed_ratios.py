@@ -12,7 +12,7 @@ import sys
 import yaml
 from matplotlib.figure import Figure
 
-from snippets.framework.run_curves import HELD_OUT, LIMIT, TRAINING
+from examples.programs.report import HELD_OUT, LIMIT, TRAINING
 from tools.drawing import page_pictures
 
 DATA = page_pictures.ROOT / "docs/data/published_speeds.yaml"

@@ -23,7 +23,7 @@ from examples.floorplan_diffusion.drawing import gallery
 from examples.floorplan_diffusion.picture import Area, Picture, Shape, Strokes, svg_element
 from examples.floorplan_diffusion.rooms import straightened
 from examples.indicator_transformer import evaluation_plot
-from snippets.framework.run_curves import HELD_OUT, LIMIT, TRAINING
+from examples.programs.report import HELD_OUT, LIMIT, TRAINING
 from tools.drawing import evaluation, floorplan_gallery, page_pictures
 
 RESULTS = page_pictures.ROOT / "docs/data/results"

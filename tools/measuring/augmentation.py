@@ -3,7 +3,7 @@
     python -m tools.measuring.augmentation --device cpu
 
 Both make a batch as the network wants it, on the device, from random 32×32 images: the example's
-augmentation.py from images that all lie on the device; torchvision's usual pipeline from PIL images, in one
+image_data.py from images that all lie on the device; torchvision's usual pipeline from PIL images, in one
 process, as a worker does it. Their calls take turns, and the ratio is taken within each pair.
 docs/data/results/augmentation.yaml has an entry for each machine and kind of device, which this tool writes.
 """
@@ -17,11 +17,10 @@ from collections.abc import Callable, Sequence
 import torch
 from torchvision import transforms
 
-from examples.cifar_optimizers.augmentation import network_input
-from examples.cifar_optimizers.image_data import ImageData
+from examples.cifar_optimizers.image_data import ImageData, network_input
+from examples.programs.command_line import StrictParser, whole_number
 from snippets.device import pick_device
-from snippets.framework.command_line import StrictParser, whole_number
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 from snippets.timing import Comparison, compare
 from tools.measuring.result_entries import RESULTS, origin, rounded, store
 

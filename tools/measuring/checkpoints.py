@@ -17,9 +17,9 @@ from pathlib import Path
 import yaml
 
 from examples.cifar_optimizers.train import PROGRAM
+from examples.programs.command_line import StrictParser
 from snippets.checkpoints import is_whole, load_checkpoint, save_checkpoint
-from snippets.framework.command_line import StrictParser
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 from snippets.timing import measure, spread
 from tools.measuring.result_entries import RESULTS, origin, rounded, store
 

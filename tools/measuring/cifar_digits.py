@@ -54,8 +54,9 @@ def train(options: list[str], seed: int, *, flip: bool = False) -> dict[str, Any
         out = Path(folder) / "run"
         own = ["--device", "cpu", "--seed", str(seed), "--out", str(out)]
         command = [sys.executable, *program, *options, *own]
-        quiet = {"env": one_thread(), "stdout": subprocess.DEVNULL}
-        subprocess.run(command, cwd=ROOT, check=True, timeout=TIMEOUT, **quiet)
+        subprocess.run(
+            command, cwd=ROOT, env=one_thread(), stdout=subprocess.DEVNULL, check=True, timeout=TIMEOUT
+        )
         return json.loads((out / "summary.json").read_text(encoding="utf-8"))
 
 

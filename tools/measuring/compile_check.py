@@ -1,4 +1,4 @@
-"""Measure what the check of compiled networks lets pass and what it notices (snippets/agreement.py).
+"""Measure what the check of compiled networks lets pass and what it notices (snippets/compile_safely.py).
 
     python -m tools.measuring.compile_check [--device cuda] [--seeds 5] [--file FILE]
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +26,22 @@ from torch.nn import functional as F
 
 from examples.cifar_optimizers.model import ResNet18
 from examples.indicator_transformer.model import SIZES, IndicatorTransformer
-from snippets.agreement import ALONG_ITSELF, Tensors, disagreement, errors, norm, norm_of_gradients, shaken
-from snippets.compile_safely import Network, coarsest_format, dropout_as_compiled, one_pass, options_for
+from snippets.compile_safely import (
+    ALONG_ITSELF,
+    Network,
+    Tensors,
+    coarsest_format,
+    disagreement,
+    dropout_as_compiled,
+    errors,
+    norm,
+    norm_of_gradients,
+    one_pass,
+    options_for,
+    shaken,
+)
 from snippets.device import pick_device
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 from snippets.precision import Precision, pick_precision
 from tools.measuring.result_entries import RESULTS, new_entry, store
 
@@ -82,8 +94,10 @@ def comparisons(
 ) -> Iterator[tuple[Tensors, Tensors, Tensors, torch.dtype]]:
     """Yield, for each seed, loss and gradients compiled, not compiled and shaken, and their format."""
     build, shape = NETWORKS[name]
-    device, module, network = precision.device, None, None
+    device = precision.device
     torch._dynamo.reset()
+    module = build().to(device)  # compiled once; the seeds only change its weights
+    network = torch.compile(module, backend=backend, options=options_for(backend))
     for seed in range(seeds):
         torch.manual_seed(seed)
         fresh = build()
@@ -98,9 +112,6 @@ def comparisons(
                     return F.binary_cross_entropy_with_logits(scores, targets)
                 return F.cross_entropy(scores, labels)
 
-        if module is None:  # compiled once; other seeds only change the weights
-            module = fresh.to(device)
-            network = torch.compile(module, backend=backend, options=options_for(backend))
         module.load_state_dict(fresh.state_dict())
         dtype = coarsest_format(module, warm_up)
         torch.manual_seed(100 + seed)
@@ -116,7 +127,8 @@ def comparisons(
 
 def count(made: Iterator[tuple[Tensors, Tensors, Tensors, torch.dtype]]) -> dict[str, Any]:
     """Return what the check made of comparisons, and of each mistake in each of their gradients."""
-    counts, used = Counter(), 0.0
+    counts: Counter[str] = Counter()
+    used = 0.0
     for found, expected, from_shaken, dtype in made:
         counts["comparisons"] += 1
         counts["rejected"] += disagreement(found, expected, from_shaken, dtype) is not None
@@ -138,7 +150,7 @@ def count(made: Iterator[tuple[Tensors, Tensors, Tensors, torch.dtype]]) -> dict
     return {name: counts[name] for name in names} | {"most_of_a_limit": float(f"{used:.2g}")}
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Measure on a device and store the result; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "mps", "cuda"))

@@ -68,7 +68,7 @@ def first_network(cache: bool) -> dict[str, object]:
             began = time.perf_counter()
             subprocess.run(["make", "train"], cwd=clone, env=settings, check=True)
             seconds.append(round(time.perf_counter() - began, 1))
-        probe = [clone / ".venv/bin/python", "-c", "import torch; print(torch.__version__)"]
+        probe = [str(clone / ".venv/bin/python"), "-c", "import torch; print(torch.__version__)"]
         build = subprocess.run(probe, capture_output=True, text=True, check=True).stdout.strip()
         return {
             "seconds": seconds[0],

@@ -44,7 +44,7 @@ from examples.floorplan_diffusion.edge_network import EdgeNetwork, all_pairs
 from examples.floorplan_diffusion.options import EDGE_RECIPES, EDGE_SIZES
 from examples.floorplan_diffusion.plans import CANVAS, KINDS, MOST_CORNERS
 from snippets.device import pick_device
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 from snippets.memory_estimate import kept_activations, training_memory
 from snippets.timing import spread, time_once
 from tools.measuring.result_entries import RESULTS, new_entry, rounded, store

@@ -31,6 +31,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ from examples.floorplan_diffusion.rooms import straightened
 from examples.floorplan_diffusion.sampled_corners import Batch, corners_of, sample_batch
 from examples.floorplan_diffusion.trained import EDGES, NODES, Trained, load_trained
 from snippets.device import pick_device
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 from snippets.stop_signals import StopSignals
 from snippets.timing import spread, time_once
 from tools.measuring.result_entries import RESULTS, origin, rounded, store
@@ -182,7 +183,7 @@ def sampled(
         draw(0, 10)  # warms up
         batches.clear()
         for number in range(-(-count // batch_size)):
-            seconds.append(time_once(lambda number=number: draw(number, steps), device))
+            seconds.append(time_once(partial(draw, number, steps), device))
     return batches, seconds
 
 
@@ -266,6 +267,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--out", type=Path, help="file; in docs/data/results")
     options = parser.parse_args(argv)
     device, _ = pick_device(options.device)
+    same: tuple[str, ...]
     if options.ablation:
         entry, path, same = measure_ablation(options, device), ABLATION_DATA, ("device", "machine")
     else:

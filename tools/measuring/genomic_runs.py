@@ -18,7 +18,7 @@ from typing import Any
 
 import yaml
 
-from snippets.framework.run_folder import read_metrics
+from examples.programs.run_folder import read_metrics
 from tools.measuring.result_entries import RESULTS, origin, write
 from tools.working_copy import environment
 

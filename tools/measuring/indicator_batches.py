@@ -24,7 +24,7 @@ from examples.benchmarking.options import whole_numbers
 from examples.benchmarking.steps import Plan, time_steps
 from examples.indicator_transformer.train import PROGRAM
 from snippets.device import pick_device
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 from snippets.timing import spread
 from tools.measuring.result_entries import RESULTS, new_entry, store
 

@@ -25,8 +25,8 @@ import yaml
 
 from examples.indicator_transformer.context_features import compute_context
 from examples.indicator_transformer.indicators import INDICATORS, compute_indicators
-from snippets.framework.command_line import StrictParser, whole_number
-from snippets.framework.errors import exit_with_one_line
+from examples.programs.command_line import StrictParser, whole_number
+from snippets.errors import exit_with_one_line
 from snippets.timing import spread
 from tools.measuring.result_entries import RESULTS, origin, rounded, write
 

@@ -71,14 +71,17 @@ def registered_for_mps(code: str) -> set[str]:
 
 
 def read_wheel(wheel: Path) -> Release:
-    """Return the operators of the PyTorch in `wheel`."""
+    """Return the operators of the PyTorch in `wheel`. Raises ValueError when it does not say which it is."""
     with zipfile.ZipFile(wheel) as content, tempfile.TemporaryDirectory() as folder:
         text = content.read("torch/version.py").decode()
         operators = read_operators(Path(content.extract(f"torchgen/{LIST}", folder)))
         files = [name for name in content.namelist() if re.fullmatch(r"torch/.*\.py", name)]
         in_python = frozenset().union(*(registered_for_mps(content.read(name).decode()) for name in files))
-    version = re.search(r"__version__ = '([\d.]+)", text)[1]
-    return Release(version, re.search(r"git_version = '(\w+)'", text)[1], operators, in_python)
+    version = re.search(r"__version__ = '([\d.]+)", text)
+    commit = re.search(r"git_version = '(\w+)'", text)
+    if not version or not commit:
+        raise ValueError(f"{wheel}: torch/version.py lacks the version or the commit")
+    return Release(version[1], commit[1], operators, in_python)
 
 
 def make_marks(releases: Sequence[Release]) -> dict[str, str]:

@@ -18,7 +18,7 @@ import torch
 import yaml
 
 from examples.benchmarking.machine import machine
-from snippets.framework.provenance import provenance
+from examples.programs.report import provenance
 from snippets.timing import Spread
 
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "data" / "results"

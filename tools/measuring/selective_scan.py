@@ -24,7 +24,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from snippets.device import pick_device
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 from snippets.memory_estimate import kept_activations
 from snippets.selective_scan import selective_scan, selective_scan_reference
 from snippets.timing import Spread, compare, spread, time_once
@@ -70,7 +70,7 @@ def measure_speed(shape: Shape, device: torch.device, pairs: int) -> dict[str, A
     seconds = {"scan": found.first, "loop": found.second, "ratio": found.ratio}
     row = {"shape": list(shape), "pairs": pairs} | {name: rounded(part) for name, part in seconds.items()}
     if device.type == "cuda":
-        row |= {"in_a_row": rounded(in_a_row(first, device))} | peak("scan", inputs)
+        row |= {"in_a_row": rounded(in_a_row(first, device)), **peak("scan", inputs)}
     return row
 
 

@@ -24,8 +24,8 @@ from pathlib import Path
 import torch
 import yaml
 
-from snippets.framework.command_line import StrictParser
-from snippets.framework.errors import RunError, UsageError, exit_with_one_line
+from examples.programs.command_line import StrictParser
+from snippets.errors import RunError, UsageError, exit_with_one_line
 from snippets.timing import measure, spread
 from tools.measuring.result_entries import origin, rounded, write
 from tools.pytorch_test_run import MACOS, read_record
@@ -135,7 +135,7 @@ def shares(counts: dict[str, dict[str, int]]) -> dict[str, float]:
     The first is the share that passed of the tests that should pass on a Mac; the second is the share that
     failed of those that should fail there. What should fail there is what the installed PyTorch lists.
     """
-    total = collections.Counter()
+    total: collections.Counter[str] = collections.Counter()
     for found in counts.values():
         total.update(found)
     should_pass = total["passed"] + total["failed"] + total["crashed"]
@@ -175,7 +175,7 @@ def measure_speed(options: dict[str, int], repeats: int = 40) -> dict[str, objec
     cpu = torch.device("cpu")
     for step in steps.values():
         measure(step, cpu, warm_up=3, repeats=1)
-    times = {name: [] for name in steps}
+    times: dict[str, list[float]] = {name: [] for name in steps}
     for _ in range(repeats):
         for name, step in steps.items():
             times[name] += measure(step, cpu, warm_up=0, repeats=1)

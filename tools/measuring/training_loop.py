@@ -4,13 +4,12 @@
 
 Two promises, each as a ratio within one run, with its spread:
 
-overhead  an epoch of the real loop (losses read, metrics, heartbeat, progress bar) against a bare PyTorch
-          loop over the same batches on the same device, in turns; neither evaluates nor saves. Both do what
-          the system does before an epoch. "bare" counts no accuracy; "steps" takes the system's own steps, so
-          that only the loop around them differs
+overhead  an epoch of the real loop (losses read, metrics, heartbeat, progress bar) against the same steps
+          with nothing around them, on the same device, in turns; neither evaluates nor saves
 saving    the share of a run at default settings that goes into checkpoints, the one at its end included
 
-The entry of this program, machine and device is replaced, those of others stay.
+The entry of this program, machine and device is replaced, those of others stay. Entries of commits up to
+f256c43 also compare with a "bare" loop, which computed its loss by itself and counted no accuracy.
 """
 
 from __future__ import annotations
@@ -22,21 +21,21 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from tqdm import tqdm
 
+from examples.programs.program import Program
+from examples.programs.run_folder import RunFolder
 from examples.systems import cases, find, modules
 from snippets.device import pick_device
-from snippets.framework.run_folder import RunFolder
-from snippets.framework.training_run import Program
 from snippets.stop_signals import StopSignals
 from snippets.timing import compare
 from snippets.training_loop import EpochResult, Task, Training
-from tools.measuring.bare_losses import after_step, bare_loss
 from tools.measuring.result_entries import RESULTS, new_entry, rounded, store
 
 DATA = RESULTS / "training_loop.yaml"
@@ -49,31 +48,11 @@ _HEADER = """\
 """
 
 
-def bare_epoch(task: Any, epoch: int) -> None:
-    """Train for one epoch as a tutorial would, reading nothing from the device."""
-    optimizers, schedulers = task.state.optimizers, task.state.schedulers
-    task.begin_epoch(epoch)
-    for batch in task.batches(epoch, 0):
-        loss = bare_loss(task, batch)
-        for optimizer in optimizers:
-            optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        if task.max_norm is not None:
-            torch.nn.utils.clip_grad_norm_(task.state.model.parameters(), task.max_norm)
-        for part in (*optimizers, *schedulers):
-            part.step()
-        task.state.step += 1
-        after_step(task)
-
-
 def steps_only(task: Task, epoch: int) -> None:
     """Train for one epoch with the steps of the real loop and nothing around them."""
     task.begin_epoch(epoch)
     for batch in task.batches(epoch, 0):
         task.learn(batch)
-
-
-SIMPLE_LOOPS = {"bare": bare_epoch, "steps": steps_only}
 
 
 @contextlib.contextmanager
@@ -89,21 +68,21 @@ def opened(program: Program, task: Task) -> Iterator[tuple[Training, tqdm]]:
         yield program.training(task, run, {"system": "measured"}, advice=""), bar
 
 
-def measure_overhead(
-    program: Program, words: list[str], pairs: int, simple_epoch: Callable[[Any, int], None]
-) -> dict[str, Any]:
-    """Return the seconds of an epoch of a simple loop and of the real one, and the ratios of neighbours."""
+def measure_overhead(program: Program, words: list[str], pairs: int) -> dict[str, Any]:
+    """Return the seconds of an epoch of the steps alone and of the real loop, and ratios of neighbours."""
     typed = program.read_command_line(words) | {"epochs": 10_000}  # a schedule that hardly moves
     simple, real = program.prepare(typed), program.prepare(typed)
-    real.evaluate = lambda epoch, measures, speed: EpochResult({}, 0.0, f"epoch {epoch}")
     steps, done = real.steps_per_epoch, [0]
 
     def run_simple() -> None:
-        simple_epoch(simple, done[0])
+        steps_only(simple, done[0])
         done[0] += 1
 
-    with opened(program, real) as (training, bar):
-        training.save = lambda: None  # what that costs is measured by itself
+    with (
+        patch.object(real, "evaluate", lambda epoch, *_: EpochResult({}, 0.0, f"epoch {epoch}")),
+        opened(program, real) as (training, bar),
+        patch.object(training, "save", lambda: None),  # what that costs is measured by itself
+    ):
 
         def run_real() -> None:
             real.total_steps = real.state.step + steps
@@ -120,24 +99,25 @@ def measure_overhead(
     }
 
 
-def timed_saves(training: Training) -> list[float]:
-    """Return a list to which each save of a run will add its seconds."""
-    save, seconds = training.save, []
+@contextlib.contextmanager
+def timed_saves(training: Training) -> Iterator[list[float]]:
+    """Yield a list to which each save of a run will add its seconds."""
+    save = training.save
+    seconds: list[float] = []
 
     def timed() -> None:
         start = time.perf_counter()
         save()
         seconds.append(time.perf_counter() - start)
 
-    training.save = timed
-    return seconds
+    with patch.object(training, "save", timed):
+        yield seconds
 
 
 def measure_saving(program: Program, words: list[str], epochs: int) -> dict[str, Any]:
     """Return how often and how long a run with the loop's own settings wrote checkpoints."""
     task = program.prepare(program.read_command_line(words) | {"epochs": epochs})
-    with opened(program, task) as (training, bar):
-        saves = timed_saves(training)
+    with opened(program, task) as (training, bar), timed_saves(training) as saves:
         start = time.perf_counter()
         training.train(StopSignals(), bar)
         seconds = time.perf_counter() - start
@@ -169,10 +149,9 @@ def measure(name: str, device: torch.device, pairs: int) -> dict[str, Any]:
             continue
         words = script.words(case.settings)
         known = {"data": case.name, "words": words}
-        for against, epoch in SIMPLE_LOOPS.items():
-            overhead = measure_overhead(program, on_device + words, pairs, epoch)
-            print(f"{case.name}: real / {against} {overhead['ratio']}", flush=True)
-            entry["overhead"].append(known | {"against": against} | overhead)
+        overhead = measure_overhead(program, on_device + words, pairs)
+        print(f"{case.name}: real / steps {overhead['ratio']}", flush=True)
+        entry["overhead"].append(known | {"against": "steps"} | overhead)
         if not case.epochs:
             continue
         saving = measure_saving(program, on_device + words, case.epochs)

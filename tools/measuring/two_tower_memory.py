@@ -38,7 +38,7 @@ from examples.two_tower import model as two_tower
 from examples.two_tower.loss import info_nce
 from examples.two_tower.options import SIZES
 from snippets.device import pick_device
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 from snippets.memory_estimate import kept_activations, training_memory
 from snippets.recompute import run_recomputed
 from snippets.selective_scan import selective_scan, selective_scan_reference
@@ -46,7 +46,8 @@ from snippets.timing import spread, time_once
 from tools.measuring.result_entries import RESULTS, new_entry, rounded, store
 
 DATA = RESULTS / "two_tower_memory.yaml"
-SHAPE = two_tower.Shape(**SIZES["origin"])
+_ORIGIN = SIZES["origin"]
+SHAPE = two_tower.Shape(_ORIGIN["width"], _ORIGIN["layers"], state=_ORIGIN["state"])
 WIDTH_IN, POSITIONS, EXTRA = 768, 5, 4  # as in the origin: 3 negatives of the own article, 1 near miss
 WAYS = {"scan": selective_scan, "loop": selective_scan_reference, "recomputed": selective_scan_reference}
 WARM_UP = 1

@@ -40,8 +40,7 @@ def start(program: str, *arguments: str | Path) -> None:
     """
     command = [sys.executable, PROGRAMS / program, *arguments, "--device", "cpu"]
     one_thread = environment() | {"OMP_NUM_THREADS": "1"}
-    quiet = {"env": one_thread, "stdout": subprocess.DEVNULL, "timeout": TIMEOUT}
-    subprocess.run(command, cwd=ROOT, check=True, **quiet)
+    subprocess.run(command, cwd=ROOT, env=one_thread, stdout=subprocess.DEVNULL, check=True, timeout=TIMEOUT)
 
 
 def evaluations(options: list[str], seed: int, folder: Path) -> dict[str, dict[str, Any]]:

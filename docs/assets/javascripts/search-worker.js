@@ -20,7 +20,7 @@ const BEGINS = 0.5, MISTYPED = 0.8 // the weight of a word that begins with the 
 const MISTYPED_END = 0.2 // that of a Chinese pair when only one neighbour speaks for it
 const SYNONYM = 0.7, CHARACTER = 0.3 // the weight of words not typed but meant, and of one Chinese character
 const CANDIDATES = 80, PAGES = 30, SECTIONS = 6, TEASER = 240
-const LONGEST = 1000 // characters of a query that count: enough for any message
+const LONGEST = 1000 // characters of a query that are read: enough for any message
 const TYPED = 120    // more characters are pasted: no spelling is wrong there
 
 const STOP_WORDS = new Set(
@@ -209,7 +209,7 @@ function occurrences(meanings) {
 
 // The sections that a query asks for, with their scores, and what each page has of it altogether.
 function scored(query) {
-  const all = words(query.slice(0, LONGEST))
+  const all = words(query)
   const telling = all.filter(word => !STOP_WORDS.has(word) && !/^(?:\d+|0x.*|[\da-f]{8,})$/.test(word))
   const asked = telling.length ? telling : all
   const typed = new Set(asked), last = asked.at(-1)
@@ -320,7 +320,8 @@ addEventListener("message", async ({ data: { type, data } }) => {
   if (type === SETUP) postMessage({ type: READY })
   if (type !== QUERY) return
   newest = data
-  if (data.trim()) {
+  const query = data.slice(0, LONGEST)
+  if (query.trim()) {
     loaded ??= fetch(new URL("../../../search/sections.json", location)).then(file => file.json()).then(setup)
     try {
       await loaded
@@ -330,5 +331,5 @@ addEventListener("message", async ({ data: { type, data } }) => {
     }
   }
   if (data !== newest) return
-  postMessage({ type: RESULT, data: { items: data.trim() ? answer(data) : [], suggest: [] } })
+  postMessage({ type: RESULT, data: { items: query.trim() ? answer(query) : [], suggest: [] } })
 })

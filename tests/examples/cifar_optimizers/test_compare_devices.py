@@ -5,7 +5,7 @@ import torch
 
 from examples.cifar_optimizers import compare_devices as program
 from snippets import compare_devices
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 
 
 def test_the_cpu_agrees_with_itself_and_nothing_is_missing(capsys):

@@ -5,13 +5,24 @@ import math
 import pytest
 import torch
 
-from examples.cifar_optimizers import synthetic
-from examples.cifar_optimizers.augmentation import crop_and_flip, network_input
-from examples.cifar_optimizers.digits import load_digits
+from examples.cifar_optimizers import data_sources
+from examples.cifar_optimizers.data_sources import (
+    best_accuracy,
+    draw_images,
+    load_digits,
+    make_synthetic,
+    make_templates,
+)
+from examples.cifar_optimizers.image_data import (
+    crop_and_flip,
+    exact_share,
+    keep_fraction,
+    network_input,
+    noise_floor,
+    redraw_labels,
+)
 from examples.cifar_optimizers.options import resolve
-from examples.cifar_optimizers.synthetic import best_accuracy, draw_images, make_synthetic, make_templates
-from examples.cifar_optimizers.training_data import load_for_training
-from examples.cifar_optimizers.training_labels import exact_share, keep_fraction, noise_floor, redraw_labels
+from examples.cifar_optimizers.train import load_for_training
 
 
 def seeded(seed=0):
@@ -88,7 +99,7 @@ def test_generated_data_do_not_depend_on_the_seed():
     again = make_synthetic(8)
     assert torch.equal(again.train_images, first.train_images)
     assert torch.equal(again.test_labels, first.test_labels)
-    assert again.best_accuracy == best_accuracy(10, synthetic.SIGNAL)
+    assert again.best_accuracy == best_accuracy(10, data_sources.SIGNAL)
 
 
 def test_fingerprints_notice_other_data_but_not_another_machine():

@@ -12,7 +12,7 @@ import torch
 import torchvision
 
 from examples.cifar_optimizers.cifar import CIFAR, find_cifar, load_cifar
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 from tests.static_server import static_server
 
 

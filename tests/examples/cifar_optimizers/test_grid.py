@@ -16,10 +16,10 @@ import pytest
 
 from examples.cifar_optimizers import grid, grid_run, label_noise, train
 from examples.cifar_optimizers.grid_report import by_optimizer, draw_grid, mean_and_deviation, table
-from examples.cifar_optimizers.grid_run import Run, train_apart, why
+from examples.cifar_optimizers.grid_run import Run, outcome, train_apart, why
 from examples.cifar_optimizers.label_noise import pair
-from snippets.framework.errors import RunError, UsageError, exit_with_one_line
-from snippets.framework.run_folder import read_json
+from examples.programs.run_folder import read_json
+from snippets.errors import RunError, UsageError, exit_with_one_line
 from snippets.stop_signals import StopSignals
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -92,6 +92,14 @@ def test_an_unfinished_run_is_continued(call, begun, tmp_path):
     assert begun == ["sgd-seed0"]
     assert "continuing after step 2 of 2" in (folder / "train.log").read_text()
     assert read_json(folder / "summary.json")["test_accuracy"] == before["test_accuracy"]
+
+
+@pytest.mark.parametrize("summary", [{}, {"test_accuracy": "x", "best_accuracy": 1.0, "seconds": 1.0}])
+def test_a_summary_without_its_numbers_is_a_failure(tmp_path, summary):
+    (tmp_path / "heartbeat.json").write_text('{"status": "finished"}')
+    (tmp_path / "summary.json").write_text(json.dumps(summary))
+    found = outcome(Run("sgd", 0, tmp_path, ()))
+    assert (found["status"], found["reason"]) == ("failed", "its summary.json is damaged")
 
 
 def test_a_failed_run_is_noted_and_the_others_go_on(call, begun, tmp_path):
@@ -222,6 +230,8 @@ def test_the_picture_shows_every_optimizer_and_every_seed(tmp_path, monkeypatch)
     }
     assert len(course.collections) == 1  # one seed has no deviation
     assert sorted(value for line in end.lines for value in line.get_ydata()) == [0.7, 0.8, 0.9]
+    beside = sorted(place for line in end.lines for place in line.get_xdata())
+    assert beside == pytest.approx([-0.07, 0.07, 1])  # on both sides of the name, and above it
 
 
 def test_label_noise_pairs_seeds_and_leaves_out_failures():

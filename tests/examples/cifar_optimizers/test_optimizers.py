@@ -7,7 +7,7 @@ import torch
 
 from examples.cifar_optimizers.model import ResNet18
 from examples.cifar_optimizers.optimizers import OPTIMIZERS, Lion, make_schedule
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 
 
 class Weight(torch.nn.Module):

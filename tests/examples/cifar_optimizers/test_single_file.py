@@ -6,13 +6,14 @@ import pytest
 import torch
 
 from examples.cifar_optimizers import single_file
+from examples.programs.run_folder import read_metrics
 from snippets.checkpoints import load_checkpoint
-from snippets.framework.run_folder import read_metrics
 
 
 def test_it_trains_the_network_of_the_full_program(default_training, tmp_path, monkeypatch, capsys):
     """Bit by bit: ten epochs, as both do without any option."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["single_file.py"])
     _, run = default_training("cifar_optimizers")
     runpy.run_path(single_file.__file__, run_name="__main__")
     printed = capsys.readouterr().out.splitlines()

@@ -6,8 +6,8 @@ import math
 import pytest
 import torch
 
-from examples.cifar_optimizers import synthetic, train
-from examples.cifar_optimizers.digits import load_digits
+from examples.cifar_optimizers import data_sources, train
+from examples.cifar_optimizers.data_sources import load_digits
 from examples.cifar_optimizers.model import ResNet18
 from examples.cifar_optimizers.optimizers import OPTIMIZERS
 from snippets.checkpoints import load_checkpoint
@@ -71,10 +71,10 @@ def test_what_is_learned_approaches_the_known_optimum(
     run_train, without_curves, monkeypatch, distance, images, batch, least
 ):
     """At distance 8 it is 1; at 3, nothing beats it by more than four standard deviations."""
-    monkeypatch.setattr(synthetic, "SIGNAL", distance)
-    monkeypatch.setattr(synthetic, "TRAIN_IMAGES", images)
+    monkeypatch.setattr(data_sources, "SIGNAL", distance)
+    monkeypatch.setattr(data_sources, "TRAIN_IMAGES", images)
     run = run_train(data="synthetic", image_size=8, epochs=3, batch_size=batch)
-    best = synthetic.best_accuracy(10, distance)
+    best = data_sources.best_accuracy(10, distance)
     assert f"the best possible rule is right for {best:.2%}" in run.out
     accuracy = run.json("summary.json")["test_accuracy"]
     assert least < accuracy <= best + 4 * (best * (1 - best) / 1000) ** 0.5
@@ -106,3 +106,20 @@ def test_schedules_end_with_the_steps(run_train, tiny, without_curves):
     run = run_train(*tiny(schedule="constant", lr=0.03, weight_decay=0, max_steps=11))
     assert {line["lr"] for line in run.metrics} == {0.03}
     assert run.json("config.json")["options"]["weight_decay"] == 0.0  # a typed 0 is not a missing value
+
+
+def test_labels_are_smoothed_in_training_as_the_data_say(system, tiny, one_thread):
+    """Of CIFAR-100's images, a tenth of each label is spread over all classes."""
+    task = system.PROGRAM.prepare(system.PROGRAM.read_command_line(tiny()))
+    assert task.data.label_smoothing == 0
+    images, labels = task.data.train_images[:5], task.data.train_labels[:5]
+    scores = torch.randn(5, task.data.classes, generator=torch.Generator().manual_seed(0))
+    logs = scores.log_softmax(1)
+    for smoothing in (0, 0.1):
+        task.data.label_smoothing = smoothing
+        own = -logs[range(5), labels].mean()
+        expected = (1 - smoothing) * own - smoothing * logs.mean()
+        measured = task.measures((images, labels), lambda images: scores)
+        torch.testing.assert_close(measured[0], expected)
+    right = [int(row.argmax()) == label for row, label in zip(scores, labels.tolist(), strict=True)]
+    assert measured.tolist() == pytest.approx([expected.item(), sum(right) / 5])

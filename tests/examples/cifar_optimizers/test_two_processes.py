@@ -5,8 +5,8 @@ import signal
 
 import pytest
 
+from examples.programs import program
 from examples.systems import find
-from snippets.framework import training_run
 
 PROGRAM = find("cifar_optimizers")[1][0]
 WORDS = PROGRAM.words({"device": "cpu", **PROGRAM.tiny, "epochs": 2, "max_steps": None})
@@ -17,13 +17,13 @@ def meanwhile(monkeypatch):
     """Return a function that lets something happen just before the next process gets its lock."""
 
     def arrange(happen):
-        class Folder(training_run.RunFolder):
+        class Folder(program.RunFolder):
             def __init__(self, path):
-                monkeypatch.setattr(training_run, "RunFolder", training_run.RunFolder.__base__)
+                monkeypatch.setattr(program, "RunFolder", program.RunFolder.__base__)
                 happen()
                 super().__init__(path)
 
-        monkeypatch.setattr(training_run, "RunFolder", Folder)
+        monkeypatch.setattr(program, "RunFolder", Folder)
 
     return arrange
 

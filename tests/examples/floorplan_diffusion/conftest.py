@@ -10,7 +10,7 @@ from examples.floorplan_diffusion import generate
 from examples.floorplan_diffusion.picture import Picture
 from examples.floorplan_diffusion.trained import EDGES, NODES
 from examples.systems import find, modules
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 
 
 @pytest.fixture(scope="session")

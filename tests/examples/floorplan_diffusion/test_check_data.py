@@ -10,7 +10,7 @@ from examples.floorplan_diffusion import check_data
 from examples.floorplan_diffusion.generated_plans import generate_plans, generate_splits
 from examples.floorplan_diffusion.plan_files import write_splits
 from examples.floorplan_diffusion.plans import Plan, PlanSet, Splits
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 from tests.examples.floorplan_diffusion.data_files import hand_made
 from tests.examples.floorplan_diffusion.published import Trap, entry_of
 from tests.examples.program_runs import assert_refused

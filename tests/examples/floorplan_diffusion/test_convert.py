@@ -13,7 +13,7 @@ from examples.floorplan_diffusion.generated_plans import generate_plans
 from examples.floorplan_diffusion.plan_files import read_plans, read_splits
 from examples.floorplan_diffusion.plans import KINDS, Plan, PlanSet
 from examples.floorplan_diffusion.published_files import find_files, plan_of_entry, problems, read_entry
-from snippets.framework.errors import UsageError, exit_with_one_line
+from snippets.errors import UsageError, exit_with_one_line
 from tests.examples.attacks import mutated
 from tests.examples.floorplan_diffusion.data_files import assert_equal, hand_made
 from tests.examples.floorplan_diffusion.published import ROWS, Trap, entry_of, save_as_numpy_1_does
@@ -300,7 +300,7 @@ def test_other_files_are_no_plans(tmp_path):
     numpy.save(path, numpy.array(None, dtype=object))
     with pytest.raises(ValueError, match="it holds a NoneType, not a dictionary"):
         read_entry(path)
-    with pytest.raises(ValueError, match="cannot be read: Is a directory"):
+    with pytest.raises(ValueError, match="cannot be read: it is a folder, not a file"):
         read_entry(tmp_path)
 
 

@@ -16,8 +16,8 @@ from examples.floorplan_diffusion.edge_network import EdgeNetwork
 from examples.floorplan_diffusion.node_network import NodeNetwork
 from examples.floorplan_diffusion.trained import EDGES, NODES
 from snippets.checkpoints import load_checkpoint
-from snippets.framework.errors import exit_with_one_line
-from tests.examples.program_runs import assert_refused
+from snippets.errors import exit_with_one_line
+from tests.examples.program_runs import assert_refused, contents
 
 WITHOUT_US = """
 import sys, torch
@@ -151,7 +151,19 @@ def test_a_file_with_another_weight_is_found(call, monkeypatch, of):
     done = call("--nodes")
     (path,) = in_folder(NODES, "nodes.pt" if module is torch else "nodes.pt2")
     assert (done.code, done.out) == (1, "")
-    assert done.err == f"error: {path} does not compute what the trained network computes; do not use it\n"
+    message = "would not compute what the trained network computes; nothing is written"
+    assert done.err == f"error: {path} {message}\n"
+    assert not Path(path).parent.exists()
+
+
+def test_networks_that_are_no_numbers_are_not_exported(call):
+    path = NODES.runs / "first" / "checkpoints" / "best.pt"
+    content = torch.load(path, weights_only=True)
+    content["model"]["average.noise_xy.4.bias"][0] = torch.nan
+    torch.save(content, path)
+    message = f"weights in {path} are not numbers: average.noise_xy.4.bias holds NaN or infinity"
+    assert_refused(call("--nodes"), message)
+    assert not (NODES.runs / "first" / "export").exists()
 
 
 def test_what_is_wrong_is_one_line(call, tmp_path):
@@ -170,3 +182,20 @@ def test_what_is_wrong_is_one_line(call, tmp_path):
     assert (done.code, done.err.count("\n")) == (1, 1)
     assert done.err.startswith(f"error: cannot write to {tmp_path}/file: ")
     assert "choose another --out" in done.err
+
+
+def test_the_export_of_another_run_is_not_replaced(both_stages, call, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    for name, content in (("nodes.pt", b"mine"), ("nodes.pt2", b"mine"), ("edges.pt", None)):
+        if content is None:
+            torch.save({"weights": {}, "options": {}}, out / name)
+        else:
+            (out / name).write_bytes(content)
+        stage = f"--{name.partition('.')[0]}"
+        before = contents(out)
+        assert_refused(call(stage, "--out", out), f"{name} is there already and is no file that this command")
+        assert contents(out) == before
+        (out / name).unlink()
+    for _ in range(2):
+        assert call("--edges", "--out", out).code == 0

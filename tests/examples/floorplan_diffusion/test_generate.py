@@ -15,7 +15,7 @@ import numpy
 import pytest
 import torch
 
-from examples.floorplan_diffusion import generate, sampled_corners
+from examples.floorplan_diffusion import generate, generate_job, sampled_corners
 from examples.floorplan_diffusion.data_sources import load_splits, load_test
 from examples.floorplan_diffusion.drawing import gallery
 from examples.floorplan_diffusion.generate_options import read_command_line, resolve
@@ -23,13 +23,14 @@ from examples.floorplan_diffusion.plan_files import read_plans, write_splits
 from examples.floorplan_diffusion.rooms import straightened
 from examples.floorplan_diffusion.sampled_corners import load_batch, real_corners
 from examples.floorplan_diffusion.trained import EDGES, NODES, load_trained
-from snippets.framework.errors import UsageError
-from snippets.framework.run_folder import read_json
-from snippets.framework.tensor_checksum import tensors_crc32
+from examples.programs.run_folder import only_process, read_json
+from snippets.checkpoint_content import tensors_crc32
+from snippets.errors import UsageError
 from tests.examples.floorplan_diffusion.data_files import assert_equal
 from tests.examples.program_runs import assert_refused, contents
 
 PROGRAM = Path(generate.__file__)
+STAGES = "nodes", "edges"
 SMALL = "--count=6", "--batch-size=2", "--sampler=ddim", "--steps=4", "--threshold=0.7"
 
 
@@ -183,6 +184,8 @@ def test_the_threshold_decides_what_is_a_corner():
     assert real_corners(nodes).tolist() == [True, True, False, False]
     assert real_corners(nodes, 0.75).tolist() == [True, True, True, False]
     assert real_corners(nodes, 0.1).tolist() == [True, False, False, False]
+    nodes[:, 9] = -1, 0, 1, 1  # sampling ends with numbers cut off at -1 and 1
+    assert [real_corners(nodes, share).sum() for share in (0, 0.5, 1)] == [0, 1, 2]
 
 
 # ---- Stopped, and gone on with ----
@@ -213,7 +216,7 @@ def test_a_killed_drawing_goes_on_with_the_same_plans(call, without_a_stop, both
     """It dies in the middle of writing its second batch."""
     program = (
         "import os, sys\n"
-        "from examples.floorplan_diffusion import generate, sampled_corners\n"
+        "from examples.floorplan_diffusion import generate, generate_job, sampled_corners\n"
         "save, writes = sampled_corners.replace_file, []\n"
         "def replace_file(path, write):\n"
         "    writes.append(path)\n"
@@ -247,6 +250,37 @@ def test_auto_finds_the_unfinished_one_with_these_options(call, stop_in_batch, b
     anew = call(*SMALL, "--resume=auto")
     assert "note       no unfinished run with these options: starting anew\n" in anew.out
     assert contents(folder) == finished
+
+
+@pytest.mark.parametrize("words", [["--resume=auto", "--out=plans"], ["--resume=plans"]])
+def test_only_one_process_draws_in_a_folder(call, without_a_stop, both_stages, words):
+    shutil.copytree(without_a_stop, both_stages / "plans")
+    before = contents(both_stages)
+    with only_process(both_stages / "plans", "drawing"):
+        assert_refused(call(*words), "another process is drawing in plans; use another --out\n")
+    assert contents(both_stages) == before
+
+
+def test_what_another_process_begins_meanwhile_is_gone_on_with(
+    call, without_a_stop, both_stages, monkeypatch
+):
+    """Loading the networks takes seconds; what a killed process has left in the folder is removed."""
+    folder, load = both_stages / "plans", generate_job.load_job
+    leftovers = [folder / place / ".0004.svg.999999999.tmp" for place in ("", "plans", "batches")]
+
+    def load_job(values):
+        if not folder.exists():
+            shutil.copytree(without_a_stop, folder)
+            for path in leftovers:
+                path.write_text("half")
+        return load(values)
+
+    monkeypatch.setattr(generate_job, "load_job", load_job)
+    runs = [f"--{stage}={read_json(without_a_stop / 'config.json')['options'][stage]}" for stage in STAGES]
+    done = call(*SMALL, *runs, "--resume=auto", "--out=plans")
+    assert (done.code, done.err) == (0, "")
+    assert "note       going on in plans\n" in done.out and "sampled    0 plans in " in done.out
+    assert not any(path.exists() for path in leftovers)
 
 
 @pytest.mark.parametrize("damage", ["shorter", "changed", "empty", "other places", "gone"])

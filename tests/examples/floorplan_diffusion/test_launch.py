@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from examples.monitoring.run_state import is_locked, read_run
+from examples.programs.run_folder import read_json
 from examples.systems import find
-from snippets.framework.run_folder import read_json
 
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPT = ROOT / "examples" / "floorplan_diffusion" / "launch.py"

@@ -10,7 +10,7 @@ import pytest
 from examples.floorplan_diffusion import make_data
 from examples.floorplan_diffusion.generated_plans import generate_splits
 from examples.floorplan_diffusion.plan_files import SPLITS, read_splits
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 from tests.examples.floorplan_diffusion.data_files import assert_equal, hand_made
 from tests.examples.floorplan_diffusion.published import entry_of
 from tests.examples.program_runs import assert_refused, contents

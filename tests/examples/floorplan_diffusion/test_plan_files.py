@@ -12,7 +12,8 @@ from examples.floorplan_diffusion.data_sources import find_data, load_splits
 from examples.floorplan_diffusion.generated_plans import generate_plans, generate_splits
 from examples.floorplan_diffusion.plan_files import SPLITS, read_plans, read_splits, write_plans, write_splits
 from examples.floorplan_diffusion.plans import PlanSet
-from snippets.framework.errors import RunError, UsageError
+from examples.programs import array_files
+from snippets.errors import RunError, UsageError
 from tests.examples.floorplan_diffusion.data_files import arrays, assert_equal, check_plans, hand_made
 
 
@@ -83,7 +84,10 @@ NEITHER = KINDS.copy()
 NEITHER.view(numpy.uint8)[1, 0, 0] = 2
 WRONG = {
     "no name": ({"walls": None, "edges": WALLS}, "has no array walls; it has corners, kinds, counts, wall_"),
-    "objects": ({"counts": numpy.array([4, None])}, "is no whole .npz file with plain numbers: Object"),
+    "objects": (
+        {"counts": numpy.array([4, None])},
+        "is no whole .npz file with plain numbers: it is a pickle",
+    ),
     "fractions": ({"corners": CORNERS.astype("d")}, "corners is float64, not uint8"),
     "numbers for kinds": ({"kinds": KINDS.astype("B")}, "kinds is uint8, not bool"),
     "texts": ({"counts": COUNTS.astype(str)}, "counts is <U21, not whole numbers"),
@@ -152,7 +156,7 @@ def test_a_file_that_may_not_be_read_is_one_line(write, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     path = write()
-    monkeypatch.setattr(numpy, "load", refuse)
+    monkeypatch.setattr(array_files, "open_regular", refuse)
     assert refusal(read_plans, path) == f"cannot read {path}: Permission denied"
 
 

@@ -118,6 +118,7 @@ def test_the_program_tells_what_came_out_and_keeps_the_averaged_weights(
         assert text.count(default) == 1
         text = text.replace(default, small)  # the lines keep their numbers
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["single_file.py"])
     names = {"__name__": "__main__"}
     exec(compile(text, path, "exec"), names)
     found, expected = torch.load(tmp_path / "corners.pt"), names["average"].state_dict()

@@ -9,11 +9,14 @@ import torch
 from torch.nn import functional as F
 
 from examples.floorplan_diffusion import train_edges, train_nodes
+from examples.floorplan_diffusion.alignment import alignment_loss
+from examples.floorplan_diffusion.diffusion import cosine_betas
 from examples.floorplan_diffusion.edge_network import all_pairs
 from examples.floorplan_diffusion.generated_plans import generate_plans, generate_splits
 from examples.floorplan_diffusion.plan_files import write_splits
 from examples.floorplan_diffusion.plans import Plan, PlanSet, Splits
 from examples.floorplan_diffusion.training_data import describe_data
+from snippets import training_loop
 
 nodes = pytest.mark.parametrize("program_name", ["floorplan_diffusion/train_nodes"], indirect=True)
 edges = pytest.mark.parametrize("program_name", ["floorplan_diffusion/train_edges"], indirect=True)
@@ -102,25 +105,25 @@ def same_noise(monkeypatch):
     monkeypatch.setattr(torch, "randn_like", lambda values: (17 * values).sin())
 
 
-def gradients_of(task, system, monkeypatch):
+def gradients_of(task, monkeypatch):
     """Return the measures of a task's first step, and the gradients before the weights change."""
     found = []
-    step = system.optimizer_step
+    step = training_loop.optimizer_step
 
     def noted(state, max_norm):
         found.extend(copy.deepcopy([w.grad for w in state.model.parameters() if w.grad is not None]))
         step(state, max_norm)
 
-    monkeypatch.setattr(system, "optimizer_step", noted)
+    monkeypatch.setattr(training_loop, "optimizer_step", noted)
     task.begin_epoch(0)
     measures = task.learn(next(task.batches(0, 0)))
     return [measures, *found]
 
 
-def test_accumulated_parts_have_the_gradient_of_the_large_batch(task_of, system, same_noise, monkeypatch):
+def test_accumulated_parts_have_the_gradient_of_the_large_batch(task_of, same_noise, monkeypatch):
     """Also when their plans have different numbers of corners."""
     whole, parts = (
-        gradients_of(task_of(batch_size=size, accumulate=12 // size), system, monkeypatch) for size in (12, 3)
+        gradients_of(task_of(batch_size=size, accumulate=12 // size), monkeypatch) for size in (12, 3)
     )
     assert len(whole) > 10
     for one, other in zip(whole, parts, strict=True):
@@ -132,7 +135,7 @@ def test_the_losses_of_a_step_against_loops(task_of):
     task = task_of()
     batch = next(task.batches(0, 0))
     torch.manual_seed(5)
-    loss, of_walls, of_fractions, right = task.losses(task.state.model, batch, task.places).tolist()
+    loss, of_walls, of_fractions, right = task.measures(batch, task.state.model).tolist()
     assert loss == pytest.approx(of_walls + of_fractions)
     torch.manual_seed(5)
     corners, bits = train_edges.disturbed(*batch[:2])
@@ -150,10 +153,36 @@ def test_the_losses_of_a_step_against_loops(task_of):
                     guessed[plan, k].item() - min(fractions[plan, k].item(), 1 - fractions[plan, k].item())
                 )
                 hits += int(scores[plan, k].argmax()) == wanted
-    assert (of_walls, of_fractions) == (pytest.approx(walls, rel=1e-4), pytest.approx(apart, rel=1e-4))
-    assert right == hits
-    counts = batch[2].tolist()
-    assert train_edges.pair_count(batch[2]) == sum(n * (n - 1) // 2 for n in counts)
+    count = sum(n * (n - 1) // 2 for n in batch[2].tolist())
+    assert train_edges.pair_count(batch[2]) == count
+    sums = [count * mean for mean in (of_walls, of_fractions, right)]
+    assert sums == pytest.approx([walls, apart, hits], rel=1e-4)
+
+
+@nodes
+def test_the_noise_losses_of_a_step_against_their_formulas(task_of):
+    """Steps are drawn as 1000·u², x and y weigh 20, and alignment weighs less the more noise there is."""
+    task = task_of(alignment=3, place_weight=20, focus=2)
+    (clean,) = next(task.batches(0, 0))
+    torch.manual_seed(5)
+    loss, of_noise, of_places, alignment = task.measures([clean], task.model).tolist()
+    torch.manual_seed(5)
+    clean = train_nodes.shuffled(clean)
+    steps = (1000 * torch.rand(len(clean)) ** 2).long()
+    noise = torch.randn_like(clean)
+    kept = (1 - cosine_betas()).cumprod(0)[steps].float().view(-1, 1, 1)
+    noisy = kept.sqrt() * clean + (1 - kept).sqrt() * noise
+    predicted = task.model(noisy, steps)
+    channels = (predicted - noise).square().mean((0, 1)).tolist()
+    assert of_places == pytest.approx(sum(channels[:2]), rel=1e-4)
+    assert of_noise == pytest.approx(sum(channels), rel=1e-4)
+    places = ((noisy - (1 - kept).sqrt() * predicted) / kept.sqrt()).clamp(-1, 1)[..., :2]
+    apart = alignment_loss(places, clean[..., -1] < 0).mean(
+        1
+    )  # the last channel says that no corner is there
+    expected = (apart * cosine_betas()[999 - steps].float()).mean().item()
+    assert alignment == pytest.approx(expected, rel=1e-3)
+    assert loss == pytest.approx(20 * of_places + sum(channels[2:]) + 3 * alignment, rel=1e-4)
 
 
 def test_corners_are_moved_by_at_most_three_pixels_and_few_kinds_are_flipped():

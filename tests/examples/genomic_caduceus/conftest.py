@@ -6,7 +6,7 @@ import pytest
 from tqdm import tqdm
 
 from examples.genomic_caduceus.lightning_loop import LightningTraining
-from snippets.framework.run_folder import RunFolder
+from examples.programs.run_folder import RunFolder
 from snippets.stop_signals import StopSignals
 
 train_only = pytest.mark.parametrize("program_name", ["genomic_caduceus/train"], indirect=True)

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.usefixtures("without_curves")
             "batch_size=20 × accumulate=3: there are only 48 sequences to learn from",
         ),
         ({"dataset.max_length": 8}, "dataset.max_length: must be a whole number from 16"),
+        ({"dataset.sequences": "null"}, "dataset.sequences=null: name the number of sequences to generate"),
         ({"trainer.devices": 2}, "trainer.devices: must be a whole number from 1 to 1"),
         ({"dataset.drop_last": "false"}, "dataset.drop_last=false: every step of training takes whole"),
         ({"data": "none.fa"}, "data=none.fa: neither "),

@@ -3,8 +3,7 @@
 import numpy
 import pytest
 
-from examples.genomic_caduceus.chains import hairpins, markov_chains, markov_floors
-from examples.genomic_caduceus.window_data import chain_data
+from examples.genomic_caduceus.window_data import chain_data, hairpins, markov_chains, markov_floors
 
 
 def random():

@@ -10,7 +10,7 @@ import pytest
 
 from examples.genomic_caduceus import compare_seeds, train
 from examples.genomic_caduceus.compare_seeds import mean_and_deviation, result_of, summary_of, table
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 
 pytestmark = pytest.mark.unmeasured
 
@@ -160,6 +160,8 @@ def test_the_deviation_is_that_of_a_sample():
 
 
 def test_a_finished_run_that_lost_its_summary(tmp_path):
+    assert result_of(0, tmp_path, 0)["status"] == "without a summary"
+    (tmp_path / "summary.json").write_text('{"test_accuracy": "x"}')
     assert result_of(0, tmp_path, 0)["status"] == "without a summary"
 
 

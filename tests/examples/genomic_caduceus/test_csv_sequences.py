@@ -6,10 +6,9 @@ import pytest
 
 from examples.genomic_caduceus import train
 from examples.genomic_caduceus.class_data import folder_data
-from examples.genomic_caduceus.csv_sequences import also_called, holds_intervals, read_intervals
-from examples.genomic_caduceus.folders import Labelled
+from examples.genomic_caduceus.class_files import Labelled, also_called, holds_intervals, read_intervals
 from examples.genomic_caduceus.options import TRAIN
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 
 #                 0         1
 #                 0123456789012345
@@ -145,7 +144,11 @@ def test_wrong_tables(data):
     ):
         table.write_bytes(damaged)
         assert refused(data).startswith(
-            ("cannot read /data/train/a.csv.gz: it is damaged", "/data/train/a.csv.gz begins")
+            (
+                "cannot read /data/train/a.csv.gz: it is damaged",
+                "cannot read /data/train/a.csv.gz: damaged",
+                "/data/train/a.csv.gz begins",
+            )
         )
     table.unlink()
     assert refused(data) == "/data: the class a is in only one of train and test"

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from examples.genomic_caduceus.class_data import folder_data
-from examples.genomic_caduceus.folders import class_names, read_split
+from examples.genomic_caduceus.class_files import class_names, read_split
 from examples.genomic_caduceus.tokens import PAD
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 from tests.examples.genomic_caduceus.data_files import check_classes, make_folder
 
 

@@ -8,7 +8,7 @@ import pytest
 from examples.genomic_caduceus.genome import HELD_OUT, read_fasta, read_windows
 from examples.genomic_caduceus.tokens import TOKEN_OF_BYTE
 from examples.genomic_caduceus.window_data import genome_data
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 from tests.examples.genomic_caduceus.data_files import genome, intervals
 
 ACGT = [7, 8, 9, 10]
@@ -152,6 +152,7 @@ def test_too_short_a_genome_is_one_line(write):
         ("chr1\t0.5\t20\ttrain", "expected name, start, end and split between tabs"),
         ("chr1\t-5\t20\ttrain", "expected name, start, end and split between tabs"),
         (f"chr1\t0\t{'9' * 5000}\ttrain", "expected name, start, end and split between tabs"),
+        ("chr1\t40\t20\ttrain", "an interval from 40 to 20 holds nothing"),
         ("chr9\t0\t20\ttrain", "the genome has no sequence chr9"),
         ("chr1\t0\t20\tvalidation", "the split 'validation' is none of train, valid, test"),
         ("", "expected name, start, end and split between tabs"),

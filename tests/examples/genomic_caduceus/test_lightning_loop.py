@@ -11,11 +11,12 @@ from pytorch_lightning.plugins import MixedPrecision, Precision
 
 from examples.genomic_caduceus.lightning_loop import LightningTraining
 from examples.genomic_caduceus.mamba import Backbone
-from snippets.framework.run_folder import read_json
+from examples.programs.run_folder import read_json
 from snippets.training_loop import Training, endless_batches
 from tests.examples.genomic_caduceus.conftest import pretrain_only, train_only
 from tests.examples.program_runs import assert_refused
 
+LIGHTNING = {"trainer.loop": "lightning"}
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGCHLD, signal.SIGHUP)
 
 
@@ -159,7 +160,7 @@ def handlers():
 @pytest.mark.usefixtures("without_curves")
 @train_only
 def test_a_run_leaves_handlers_as_they_were(run_train, tiny, handlers):
-    assert run_train(*tiny(max_steps=1)).code == 0
+    assert run_train(*tiny(max_steps=1), **LIGHTNING).code == 0
 
 
 @train_only
@@ -171,7 +172,7 @@ def test_while_it_runs_lightning_has_no_handlers_of_its_own(run_train, tiny, han
         return after_step(training, *given)
 
     monkeypatch.setattr(Training, "after_step", noted)
-    run_train(*tiny(max_steps=1))
+    run_train(*tiny(max_steps=1), **LIGHTNING)
     ours = {signal.SIGINT, signal.SIGTERM}
     assert {number for number in SIGNALS if found[0][number] != handlers[number]} == ours
     assert {found[0][number].__qualname__ for number in ours} == {"StopSignals.note"}
@@ -189,7 +190,7 @@ def test_a_second_ctrl_c_ends_at_once(run_train, tiny, handlers, monkeypatch):
         return after_step(training, *given)
 
     monkeypatch.setattr(Training, "after_step", twice)
-    run = run_train(*tiny(), out="run")
+    run = run_train(*tiny(), out="run", **LIGHTNING)
     assert (run.code, run.err) == (130, "interrupted\n")
     heartbeat = run.json("heartbeat.json")
     assert (heartbeat["status"], heartbeat["error"]) == ("interrupted", "KeyboardInterrupt: ")
@@ -238,7 +239,7 @@ TENSORBOARD = pytest.param(
 @pytest.mark.usefixtures("without_curves")
 @pytest.mark.parametrize("logger", ["csv", TENSORBOARD])
 def test_a_logger_has_what_metrics_jsonl_has(run_train, tiny, logger):
-    run = run_train(*tiny(logger=logger), out="run")
+    run = run_train(*tiny(logger=logger), out="run", **LIGHTNING)
     assert run.err == ""
     rows = READERS[logger](run.folder)
     assert [step for step, _ in rows] == [line["step"] for line in run.metrics] == [8, 10, 16, 20, 24]
@@ -252,7 +253,7 @@ def test_a_logger_has_what_metrics_jsonl_has(run_train, tiny, logger):
 @pytest.mark.parametrize("logger", ["csv", TENSORBOARD])
 def test_a_resumed_run_goes_on_with_its_record(run_train, stop, tiny, logger):
     """What was killed after a step that no checkpoint has, repeats it."""
-    run = stop(13, logger=logger)
+    run = stop(13, logger=logger, **LIGHTNING)
     last = run.folder / "checkpoints"
     (last / "previous.pt").replace(last / "last.pt")
     assert read_json(run.folder / "heartbeat.json")["step"] == 13
@@ -268,7 +269,7 @@ def test_a_resumed_run_goes_on_with_its_record(run_train, stop, tiny, logger):
 @train_only
 def test_a_record_may_be_added_to_a_run(run_train, stop, without_curves):
     run = stop(9)
-    assert run_train(resume="run", logger="csv").code == 0
+    assert run_train(resume="run", logger="csv", **LIGHTNING).code == 0
     assert [step for step, _ in csv_rows(run.folder)] == [10, 16, 20, 24]
 
 
@@ -276,5 +277,26 @@ def test_a_record_may_be_added_to_a_run(run_train, stop, without_curves):
 def test_a_logger_whose_package_is_missing_is_one_line(run_train, tiny, monkeypatch, tmp_path):
     monkeypatch.setattr("examples.genomic_caduceus.learning.find_spec", lambda name: None)
     message = "logger=tensorboard needs a package: pip install tensorboard"
-    assert_refused(run_train(*tiny(logger="tensorboard")), message)
+    assert_refused(run_train(*tiny(logger="tensorboard"), **LIGHTNING), message)
     assert list(tmp_path.iterdir()) == []
+
+
+@pretrain_only
+def test_a_logger_without_lightning_is_one_line(run_train, tiny, tmp_path):
+    message = "logger=csv is one of Lightning's: add trainer.loop=lightning"
+    assert_refused(run_train(*tiny(logger="csv")), message)
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---- Whole runs ----
+
+
+@pytest.mark.usefixtures("without_curves")
+def test_a_run_is_the_same_in_either_loop_and_may_change_it(run_train, stop, tiny):
+    """Metrics, and the bits of the weights."""
+    plain = run_train(*tiny(), out="plain")
+    lightning = run_train(*tiny(), out="lightning", **LIGHTNING)
+    lightning.assert_same_as(plain)
+    stopped = stop(9, **LIGHTNING)
+    assert stopped.json("config.json")["options"]["loop"] == "lightning"
+    run_train(resume="run", **{"trainer.loop": "plain"}).assert_same_as(plain)

@@ -9,15 +9,13 @@ import numpy
 import pytest
 
 from examples.genomic_caduceus import class_data, make_data, sequence_files
-from examples.genomic_caduceus.class_data import motif_data
-from examples.genomic_caduceus.csv_sequences import read_intervals
-from examples.genomic_caduceus.folders import class_names, read_split
+from examples.genomic_caduceus.class_data import NAMES, motif_data
+from examples.genomic_caduceus.class_files import class_names, read_intervals, read_split
 from examples.genomic_caduceus.genome import HELD_OUT, read_fasta, read_windows
-from examples.genomic_caduceus.motifs import NAMES
 from examples.genomic_caduceus.options import PRETRAIN, TRAIN
 from examples.genomic_caduceus.tokens import encode_all, letters
 from examples.genomic_caduceus.window_data import chain_data
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 from tests.examples.program_runs import assert_refused, contents
 
 

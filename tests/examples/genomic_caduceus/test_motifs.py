@@ -7,8 +7,13 @@ import numpy
 import pytest
 import torch
 
-from examples.genomic_caduceus.class_data import motif_data
-from examples.genomic_caduceus.motifs import Motif, best_possible, generate, log_likelihood_ratio
+from examples.genomic_caduceus.class_data import (
+    Motif,
+    best_possible,
+    generate,
+    log_likelihood_ratio,
+    motif_data,
+)
 
 
 def random():

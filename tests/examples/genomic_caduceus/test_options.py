@@ -1,12 +1,15 @@
 """Options in Hydra's language: shared names and the guide's keys mean the same; mistakes are one line."""
 
+import shutil
+
 import pytest
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from examples.genomic_caduceus.hydra_words import CONFIGS
-from examples.genomic_caduceus.options import KEYS, PRETRAIN, TRAIN, in_keys
-from snippets.framework.errors import UsageError
+from examples.genomic_caduceus import config_files, hydra_words
+from examples.genomic_caduceus.config_files import CONFIGS
+from examples.genomic_caduceus.options import KEYS, PRETRAIN, TRAIN
+from snippets.errors import Option, UsageError
 
 pytestmark = pytest.mark.unmeasured
 
@@ -125,11 +128,9 @@ def test_the_pre_training_of_the_guide(tmp_path):
     [
         (["train.global_batch_size=128"], 64, 2),
         (["train.global_batch_size=128", "dataset.batch_size=64"], 64, 2),
-        (["train.global_batch_size=130", "batch_size=64"], 64, 3),  # rounded up
-        (["train.global_batch_size=32"], 64, 1),
         (["dataset.batch_size=32"], 32, 1),  # the whole follows the part
         (["batch_size=32", "accumulate=4"], 32, 4),
-        (["train.global_batch_size=128", "trainer.accumulate_grad_batches=1"], 64, 1),
+        (["train.global_batch_size=128", "trainer.accumulate_grad_batches=2"], 64, 2),
     ],
 )
 def test_passes_per_step_follow_from_the_global_batch(words, batch, accumulate):
@@ -157,7 +158,36 @@ def test_quick_is_less_of_everything_that_was_not_set():
         ("scheduler.warmup=1", "scheduler.warmup: must be a number"),
         ("trainer.devices=2", "trainer.devices: must be a whole number from 1 to 1"),
         ("dataset.drop_last=false", "dataset.drop_last=false: every step of training takes whole batches"),
-        ("seed=1,2", "seed=1,2: a run has one value; for several seeds there is compare_seeds.py"),
+        ("train.global_batch_size=0", "train.global_batch_size: must be a whole number from 1"),
+        (
+            "train.global_batch_size=7 batch_size=6",
+            "train.global_batch_size=7 is no multiple of",
+        ),
+        (
+            "train.global_batch_size=32",
+            "train.global_batch_size=32 is no multiple of dataset",
+        ),
+        (
+            "train.global_batch_size=128 accumulate=4",
+            "train.global_batch_size=128 is not 4 passes of 64;",
+        ),
+        ("lr=nan", "lr: must be a number above 0 to 1000, not 'nan'"),
+        ("lr={a:1}", "lr={a:1}: an option has one value, without brackets"),
+        ("lr=[1]", "lr=[1]: an option has one value, without brackets"),
+        ("lr:1", "lr:1: options are written as key=value"),
+        ("lr='", "lr=': the value is not in Hydra's language, where quotes and brackets come in pairs, and"),
+        ("lr=sweep(1)", "lr=sweep(1): the value is not in Hydra's language"),
+        ("ä=1", "ä=1: no key is called 'ä'; --help lists the keys"),
+        ("lr@x=1", "lr@x=1: no key is called 'lr@x'"),
+        (
+            "--multirun",
+            "--multirun: a run has one value of each option; for several seeds",
+        ),
+        ("-m lr=1,2", "-m: a run has one value of each option; for several seeds there"),
+        (
+            "seed=1,2",
+            "seed=1,2: a run has one value of each option; for several seeds there is compare_seeds.py",
+        ),
         ("~optimizer.lr", "~optimizer.lr: no key can be removed"),
         ("epochs", "epochs: options are written as key=value"),
         ("+trainer.precison=bf16", "unknown key trainer.precison; keys: "),
@@ -168,9 +198,20 @@ def test_quick_is_less_of_everything_that_was_not_set():
         ("dataset=genomic_benchmark", "data= is missing; name the folder of a data set"),
         ("lr=", "lr: must be a number"),
         ("lr=${nothing}", "nothing"),
-        ("lr=[1", "lr=[1: no viable alternative at input"),
+        ("lr=[1", "lr=[1: the value is not in Hydra's language"),
         (f"batch_size={'9' * 5000}", "a number has too many digits"),
         ("mlm_probability=0.2", "unknown key mlm_probability"),
+        (
+            "dataset.reference=x.fa",
+            "dataset.reference=x.fa has no effect: data=motif is generated;",
+        ),
+        ("--cfg job nokey=3", "unknown key nokey"),
+        ("--cfg job hydra.searchpath=/tmp", "unknown key hydra.searchpath"),
+        ("model=../model/small", "model=../model/small: there is no such file; choose caduceus, small"),
+        (f"model={CONFIGS}/model/small", "small: there is no such file; choose caduceus, small"),
+        ("model=[small]", "model=[small]: an option has one value"),
+        ("--cfg job experiment=../../x", "experiment=../../x: there is no such file; choose hg38/"),
+        ("+experiment=hg38/pretrain", "a file is chosen without a sign, as in experiment=hg38/pretrain"),
     ],
 )
 def test_mistakes_are_one_line(words, message):
@@ -182,6 +223,47 @@ def test_an_experiment_that_does_not_exist_names_those_that_do():
     assert message.startswith("experiment=hg38/mps: there is no such file; choose ")
     for path in (CONFIGS / "experiment" / "hg38").iterdir():
         assert f"hg38/{path.stem}" in message
+
+
+def test_intervals_are_of_a_genome(tmp_path):
+    (tmp_path / "g.fa").write_text(">chr1\nACGT\n")
+    words = f"data={tmp_path}/g.fa", "dataset.intervals=b.bed"
+    assert options(*words, line=PRETRAIN).intervals == "b.bed"
+    said = "dataset.intervals=b.bed has no effect: data=markov is generated; name data of your own"
+    assert refusal("dataset.intervals=b.bed", line=PRETRAIN) == said
+
+
+BOMB = "a: &a [x, x]\nb: &b [*a, *a]\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (BOMB, "line 2: aliases (*) and tags (!) are not read; write the value itself"),
+        ("train: &t\n  seed: *t\n", "line 2: aliases (*) and tags (!) are not read"),
+        ("lr: !!python/object/apply:os.getcwd []\n", "line 1: aliases (*) and tags (!) are not read"),
+        (f"lr: {'[' * 3000}", "line 1: more than 20 levels"),
+        ("lr: '", "while scanning a quoted scalar"),
+        ("lr: 1\nlr: 2\n", "found duplicate key lr"),
+        ("- lr\n", "it holds no keys"),
+        ("defaults:\n  - theirs\n", "maximum recursion depth exceeded"),
+        (f"lr: 1 #{'x' * 70_000}\n", "it is larger than 65,536 bytes"),
+        ("lr: ${seed}${seed}\n", "line 1: a value may refer to one key (${key}), not to several"),
+        ("defaults:\n  - override /model: ../../../x\n", "its defaults name a file outside configs/"),
+        (f"batch_size: {'9' * 5000}\n", "a number has too many digits"),
+        ("# @package _global_\nlearning_rate: 1\n", "sets learning_rate, which means nothing here; choose"),
+        ("# @package _global_\nlr:\n  a: 1\n", "sets lr.a, which means nothing here"),
+        ("# @package _global_\nlr: ${lr}\n", "the configuration cannot be resolved: Recursive interpolation"),
+    ],
+)
+def test_a_file_that_somebody_else_wrote_is_refused_in_one_line(tmp_path, monkeypatch, content, reason):
+    configs = tmp_path / "configs"
+    shutil.copytree(CONFIGS, configs)
+    (configs / "experiment" / "theirs.yaml").write_text(content)
+    monkeypatch.setattr(config_files, "CONFIGS", configs)
+    monkeypatch.setattr(hydra_words, "CONFIGS", configs)
+    hydra_words.composed_values.cache_clear()
+    assert reason in refusal("experiment=theirs")
 
 
 def test_options_of_the_other_program_are_unknown():
@@ -213,19 +295,24 @@ def test_options_are_spelt_as_they_are_read():
     assert (found.clip, found.rcps) == (None, False)
 
 
+def test_what_a_saved_option_refers_to_is_not_looked_up():
+    for data in ("${lr}${lr}", "a\\${b}", "it's ${oc.env:HOME}"):
+        assert TRAIN.read(TRAIN.spelling().words({"data": data}))["data"] == data
+
+
 @pytest.mark.parametrize(
     ("said", "here"),
     [
-        ("--batch-size 64: there are only 3", "batch_size=64: there are only 3"),
-        ("continue it with --resume auto", "continue it with resume=auto"),
-        ("use another --out", "use another out"),
-        ("--data ~/x is not what", "data=~/x is not what"),
-        ("--lr (it was 0.1)", "lr (it was 0.1)"),
-        ("--seed=3", "seed=3"),
+        (Option("batch_size", 64), "batch_size=64"),
+        (Option("resume", "auto"), "resume=auto"),
+        (Option("out"), "out"),
+        (Option("data", "~/x --lr 5"), "data=~/x --lr 5"),
+        (Option("width"), "model.config.d_model"),
+        (Option("of_another_version"), "of_another_version"),
     ],
 )
-def test_what_the_framework_says_of_flags_is_said_of_keys(said, here):
-    assert in_keys(said) == here
+def test_errors_name_options_as_keys(said, here):
+    assert TRAIN.spelling().option(said) == here
 
 
 @pytest.mark.parametrize("line", [TRAIN, PRETRAIN])

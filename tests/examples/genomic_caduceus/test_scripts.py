@@ -57,7 +57,7 @@ def data_sets(folder, *names):
 
 
 def test_all_data_sets_of_a_folder_with_all_seeds(start, tmp_path):
-    data = data_sets(tmp_path / "my data", "b", "a")
+    data = data_sets(tmp_path / "my data", 'it\'s "b"', "a")
     (tmp_path / "my data" / "no data").mkdir()
     code, errors, begun = start(PLAIN, "batch_size=64", "model=small", DATA=data)
     assert (code, errors) == (0, "")
@@ -68,7 +68,7 @@ def test_all_data_sets_of_a_folder_with_all_seeds(start, tmp_path):
             *("--", "experiment=hg38/genomic_benchmark", f"data={data}/{name}"),
             *("batch_size=64", "model=small", "fallback="),
         ]
-        for name in ("a", "b")
+        for name in ("a", 'it\'s "b"')
     ]
 
 

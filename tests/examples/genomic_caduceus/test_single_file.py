@@ -108,6 +108,7 @@ def test_as_a_program_it_takes_the_device_that_is_there_and_writes_the_weights(
         assert text.count(usual) == 1
         text = text.replace(usual, few)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["single_file.py"])
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     names = {"__name__": "__main__"}

@@ -17,7 +17,7 @@ from examples.genomic_caduceus.tokens import (
     reverse_complement,
     turned_at_random,
 )
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 
 PARTNERS = complement_map()
 NUMBERS = {"A": 7, "C": 8, "G": 9, "T": 10, "N": 11}  # as in the published networks

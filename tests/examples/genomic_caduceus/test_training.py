@@ -40,7 +40,7 @@ def test_masked_bases_are_guessed_from_both_sides(run_train, without_curves):
 def test_the_measures_of_a_step_of_classes(task_of):
     task = task_of()
     batch = next(task.batches(0, 0))
-    loss, right = task.measures(batch).tolist()
+    loss, right = task.measures(batch, task.network).tolist()
     scores = task.state.model(batch[0].long())
     losses = [F.cross_entropy(row, number).item() for row, number in zip(scores, batch[1], strict=True)]
     hits = [row.argmax() == number for row, number in zip(scores, batch[1], strict=True)]
@@ -59,7 +59,7 @@ def test_the_measures_of_a_step_of_masked_bases(task_of, monkeypatch):
 
     monkeypatch.setattr(pretrain, "masked", noted)
     tokens = next(task.batches(0, 0))[0].long()
-    loss, right = task.measures([tokens]).tolist()
+    loss, right = task.measures([tokens], task.network).tolist()
     ((hidden, guessed),) = seen
     assert (hidden == MASK).any()
     scores, losses, hits = task.state.model(hidden), [], []
@@ -76,7 +76,7 @@ def test_the_measures_of_a_step_of_masked_bases(task_of, monkeypatch):
 def test_a_batch_without_a_base_to_guess_harms_nothing(task_of):
     task = task_of()
     tokens = torch.full((6, 24), 11)  # N
-    assert task.measures([tokens]).tolist() == [0, 0]
+    assert task.measures([tokens], task.network).tolist() == [0, 0]
     task.learn([tokens.to(torch.uint8)])
     assert all(weights.isfinite().all() for weights in task.state.model.parameters())
 

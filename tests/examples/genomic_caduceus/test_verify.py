@@ -11,7 +11,7 @@ import torch
 from examples.genomic_caduceus import verify
 from examples.genomic_caduceus.train import Classification
 from examples.genomic_caduceus.verify import finding, in_turns, step_memory, table
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 from snippets.memory import MemoryReading
 from snippets.timing import Spread
 

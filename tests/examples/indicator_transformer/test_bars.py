@@ -9,7 +9,7 @@ from pyarrow import parquet
 
 from examples.indicator_transformer.bar_checks import check_bars, in_words
 from examples.indicator_transformer.bars import check_enough, load_goog, read_bars, read_folder
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 
 HEADER = "timestamp,open,high,low,close,volume"
 ROW = "{},10,12,9,11,100"

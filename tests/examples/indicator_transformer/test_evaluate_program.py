@@ -17,7 +17,7 @@ from examples.indicator_transformer.evaluation_plot import draw_evaluation
 from examples.indicator_transformer.generated_bars import generate_market
 from examples.indicator_transformer.model import IndicatorTransformer
 from snippets.checkpoints import load_checkpoint
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 
 pytestmark = pytest.mark.unmeasured
 
@@ -100,6 +100,22 @@ def test_a_checkpoint_gives_the_same_and_goes_where_it_is_told(run_folder, call,
     assert call(run_folder / "checkpoints" / "last.pt", "--out", tmp_path)[0] == 0
     assert json.loads((tmp_path / "evaluation.json").read_text())["notes"] == []
     assert {**after, "provenance": 0} == {**before, "provenance": 0}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("evaluation.json", '{"checkpoint": "other/checkpoints/best.pt", "samples": 1, "held_out": 1}'),
+        ("evaluation.json", "[]"),
+        ("evaluation.png", "drawn by hand"),
+    ],
+)
+def test_what_is_no_evaluation_of_this_run_is_not_replaced(run_folder, call, tmp_path, name, content):
+    (tmp_path / name).write_text(content)
+    code, _, err = call(run_folder, "--out", tmp_path)
+    assert (code, err.count("\n")) == (2, 1)
+    assert f"{name} is there already and is no file that this command made; choose another --out" in err
+    assert [path.read_text() for path in tmp_path.iterdir()] == [content]
 
 
 def test_new_generated_bars_are_not_those_of_the_run(run_folder, call, tmp_path):

@@ -13,7 +13,7 @@ from examples.indicator_transformer.generated_bars import (
     STRENGTH,
     generate_market,
 )
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 
 BLOCKS = 5000
 BEST = 0.9031995  # Φ(1.3)

@@ -19,7 +19,7 @@ from examples.indicator_transformer.model import SIZES, IndicatorTransformer
 from examples.indicator_transformer.prediction import TrainedNetwork, cut_periods, load_network
 from examples.indicator_transformer.prediction import predict as predict_bars
 from snippets.checkpoints import load_checkpoint, load_weights
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 
 LAST = 7
 
@@ -185,7 +185,7 @@ def test_readings_that_differ_in_a_longer_file_are_those_of_the_named_periods():
 
 def test_the_file_has_a_row_per_bar(checkpoint, bars_file, tmp_path, call):
     out = tmp_path / "out.csv"
-    out.write_text("old")
+    call(checkpoint, bars_file, "--out", out)
     assert f"written    {out}: 7 rows" in call(checkpoint, bars_file, "--last", LAST, "--out", out)[1]
     table = pandas.read_csv(out, index_col="timestamp")
     _, weights, directions = directly(checkpoint, bars_file)
@@ -246,7 +246,18 @@ def test_no_forecast_comes_from_weights_that_are_no_numbers(checkpoint, bars_fil
     content = load_checkpoint(checkpoint)
     content["model"]["selector.0.bias"][0] = value
     torch.save(content, tmp_path / "broken.pt")
-    refused([tmp_path / "broken.pt", bars_file], "broken.pt holds weights that are NaN or infinite")
+    refused(
+        [tmp_path / "broken.pt", bars_file],
+        "broken.pt are not numbers: selector.0.bias holds NaN or infinity",
+    )
+
+
+def test_no_forecast_comes_from_weights_that_are_too_large(checkpoint, bars_file, tmp_path, refused):
+    content = load_checkpoint(checkpoint)
+    for weights in content["model"].values():
+        weights.fill_(1e30)
+    torch.save(content, tmp_path / "huge.pt")
+    refused([tmp_path / "huge.pt", bars_file], "the network computes NaN or infinity, its weights are too")
 
 
 class Payload:
@@ -310,7 +321,9 @@ def test_the_bars_are_never_overwritten(checkpoint, bars_file, tmp_path, refused
     before = bars_file.read_bytes()
     os.link(bars_file, tmp_path / "new.csv")
     for out in (bars_file, tmp_path / "new.csv"):
-        refused([checkpoint, bars_file, "--out", out], "would replace the bars")
+        refused(
+            [checkpoint, bars_file, "--out", out], "is there already and is no file that this command made"
+        )
     assert bars_file.read_bytes() == before
 
 

@@ -22,7 +22,7 @@ from examples.indicator_transformer.samples import (
     split_by_time,
 )
 from examples.indicator_transformer.usefulness import usefulness
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 
 HORIZON, STRIDE = 20, 60
 

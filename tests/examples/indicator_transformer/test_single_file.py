@@ -7,7 +7,7 @@ import torch
 
 from examples.indicator_transformer import single_file, train
 from examples.indicator_transformer.model import SIZES, Size
-from snippets.framework.run_folder import read_metrics
+from examples.programs.run_folder import read_metrics
 
 PATH = Path(single_file.__file__)
 
@@ -19,6 +19,7 @@ def test_it_trains_the_network_of_the_full_program(undisturbed, tmp_path, monkey
     assert single_file.EPOCHS == 6 and text.count("EPOCHS = 6") == 1
     program = compile(text.replace("EPOCHS = 6", "EPOCHS = 2"), PATH, "exec")  # the lines keep their numbers
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["single_file.py"])
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     capsys.readouterr()

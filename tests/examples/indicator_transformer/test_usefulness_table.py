@@ -18,7 +18,7 @@ from examples.indicator_transformer.usefulness_table import (
     regime,
     table_optimum,
 )
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 
 ROWS = 100_000
 

@@ -8,7 +8,7 @@ import pytest
 
 from examples.two_tower import build_cache, evaluate, mine_near_misses, train
 from examples.two_tower.data_sources import page_pairs
-from snippets.framework.errors import exit_with_one_line
+from snippets.errors import exit_with_one_line
 
 PROGRAMS = {"build_cache": build_cache, "mine_near_misses": mine_near_misses, "evaluate": evaluate}
 WORDS = "--data generated --rows 240 --batch-size 32 --epochs 1 --device cpu --seed 3"

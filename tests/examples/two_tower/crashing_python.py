@@ -10,8 +10,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
+from examples.programs.run_folder import RunFolder
 from snippets import training_loop
-from snippets.framework.run_folder import RunFolder
 
 _, script, *words = sys.argv[1:]
 if "--device" not in words:

@@ -9,7 +9,7 @@ from examples.two_tower.data_sources import TEXTS, find_data, generate_pairs, re
 from examples.two_tower.ngrams import WIDTH, context_vectors, features, text_vector
 from examples.two_tower.pairs import split_by_article
 from examples.two_tower.retrieval import retrieval
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 from tools import extract_pairs
 from tools.checks.page_reader import read_markdown
 

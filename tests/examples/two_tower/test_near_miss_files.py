@@ -1,6 +1,8 @@
 """Near misses and payload caches in files: what is read, refused, or told."""
 
 import json
+import zlib
+from pathlib import Path
 
 import numpy
 import pytest
@@ -9,6 +11,7 @@ import torch
 from examples.two_tower.data_sources import generate_pairs
 from examples.two_tower.near_miss_files import (
     check_stamp,
+    has_stamp,
     read_cache,
     read_near_misses,
     stamp_of,
@@ -16,7 +19,7 @@ from examples.two_tower.near_miss_files import (
     write_near_misses,
 )
 from examples.two_tower.negatives import NONE
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 from tests.examples.program_runs import assert_refused
 
 STAMP = {"weights_crc32": 1, "step": 60, "epoch": 2.0, "data_crc32": 5}
@@ -52,7 +55,8 @@ def test_what_is_written_is_read(pairs, tmp_path):
     assert torch.equal(read_near_misses(tmp_path / "near.jsonl", pairs, pairs.articles == 2), expected)
     first = (tmp_path / "near.jsonl").read_text().splitlines()[0]
     assert first == '{"q_index": 0, "near_miss_indices": [4, 7]}'
-    assert json.loads((tmp_path / "near.jsonl.stamp.json").read_text()) == STAMP
+    checksum = {"file_crc32": zlib.crc32((tmp_path / "near.jsonl").read_bytes())}
+    assert json.loads((tmp_path / "near.jsonl.stamp.json").read_text()) == STAMP | checksum
 
 
 @pytest.mark.parametrize("query", ["q_index", "query_idx"])
@@ -112,7 +116,7 @@ def test_a_wrong_line_is_named(read, wrong, message):
 def test_a_file_that_is_no_text_is_one_line(pairs, tmp_path):
     (tmp_path / "near.jsonl").write_bytes(b"\xff\xfe")
     for path in (tmp_path / "near.jsonl", tmp_path):
-        with pytest.raises(UsageError, match=f"cannot read {path}: "):
+        with pytest.raises(UsageError, match=f"cannot read {path}: |line 1: must look like"):
             read_near_misses(path, pairs, pairs.articles == 2)
     with pytest.raises(UsageError, match=r"no/near\.jsonl; make it: python examples/two_tower/mine_near"):
         read_near_misses(tmp_path / "no" / "near.jsonl", pairs, pairs.articles == 2)
@@ -137,7 +141,7 @@ def test_a_cache_is_read_as_it_was_written(pairs, tmp_path):
         (numpy.ones((12, 4), "d"), "holds float64 of shape (12, 4)"),
         (numpy.ones(12, "f"), "holds float32 of shape (12,)"),
         (numpy.full((12, 4), numpy.nan, "f"), "holds NaN or infinity; make it anew"),
-        (numpy.array([None]), "is no whole .npy file with plain numbers: Object arrays cannot be loaded"),
+        (numpy.array([None]), "is no whole .npy file with plain numbers: it is a pickle"),
     ],
 )
 def test_another_cache_is_refused(tmp_path, array, message):
@@ -193,13 +197,48 @@ def test_without_a_stamp_there_is_a_note(tmp_path, content):
     assert note == f"{file} has no cache.npy.stamp.json: nobody can tell whether these weights made it"
 
 
-def test_an_interrupted_writer_leaves_no_stamp_beside_vectors_of_other_weights(tmp_path, monkeypatch):
+@pytest.mark.parametrize("stopped", ["replace_json", "replace_file", "Path.replace"])
+def test_an_interrupted_writer_leaves_no_stamp_that_fits_other_vectors(tmp_path, monkeypatch, stopped):
     file = tmp_path / "cache.npy"
     write_cache(file, torch.ones(12, 4), STAMP)
-    monkeypatch.setattr("examples.two_tower.near_miss_files.replace_json", lambda *_: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        write_cache(file, torch.zeros(12, 4), STAMP | {"weights_crc32": 2})
-    assert file.exists() and not stamp_of(file).exists()
+    other = STAMP | {"weights_crc32": 2}
+    with monkeypatch.context() as patch:
+        if stopped == "Path.replace":  # between the two
+            replace = Path.replace
+            patch.setattr(Path, "replace", lambda one, to: 1 / 0 if to == file else replace(one, to))
+        else:
+            patch.setattr(f"examples.two_tower.near_miss_files.{stopped}", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            write_cache(file, torch.zeros(12, 4), other)
+    assert torch.equal(read_cache(file, 12, 4), torch.ones(12, 4)) and has_stamp(file)
+    with pytest.raises(
+        UsageError, match=r"made by the weights|is not the file that cache\.npy\.stamp\.json was"
+    ):
+        check_stamp(file, other, "build_cache.py")
+
+
+@pytest.mark.parametrize("from_elsewhere", ["vectors", "stamp"])
+def test_vectors_and_stamp_of_two_writers_do_not_fit(tmp_path, from_elsewhere):
+    file, other = tmp_path / "cache.npy", tmp_path / "other.npy"
+    write_cache(file, torch.ones(12, 4), STAMP)
+    write_cache(other, torch.zeros(12, 4), STAMP)
+    if from_elsewhere == "vectors":
+        numpy.save(file, numpy.zeros((12, 4), "f"))
+    else:
+        stamp_of(other).replace(stamp_of(file))
+    with pytest.raises(
+        UsageError, match=r"was written for; make it anew with build_cache\.py, or remove the"
+    ):
+        check_stamp(file, STAMP, "build_cache.py")
+
+
+def test_a_stamp_without_a_checksum_is_told(tmp_path):
+    write_cache(tmp_path / "cache.npy", torch.ones(12, 4), STAMP)
+    stamp_of(tmp_path / "cache.npy").write_text(json.dumps(STAMP))
+    note = check_stamp(tmp_path / "cache.npy", STAMP, "build_cache.py")
+    assert note.endswith(
+        "cache.npy.stamp.json has no checksum of the file: nobody can tell whether they belong together"
+    )
 
 
 # ---- In a training ----
@@ -235,6 +274,7 @@ def test_few_near_misses_are_told(run_train, run_copy, from_files, without_curve
     lines = file.read_text().splitlines(keepends=True)
     for kept, told in ((len(lines) // 4, True), (len(lines) * 3 // 4, False)):
         file.write_text("".join(lines[:kept]))
+        stamp_of(file).unlink(missing_ok=True)
         run = run_train(*from_files(run_copy), out=f"run{kept}")
         assert run.code == 0
         note = f"note       only {kept / len(lines):.0%} of the pairs have a near miss; mine more: --k"

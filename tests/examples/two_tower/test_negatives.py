@@ -21,7 +21,7 @@ from examples.two_tower.negatives import (
 )
 from examples.two_tower.options import resolve
 from examples.two_tower.pairs import Pairs, split_by_article
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 
 CPU = torch.device("cpu")
 

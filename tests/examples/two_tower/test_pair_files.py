@@ -5,9 +5,10 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from examples.programs import array_files
 from examples.two_tower.pair_files import read_pairs
 from examples.two_tower.pairs import PairRows
-from snippets.framework.errors import UsageError
+from snippets.errors import UsageError
 from tests.examples.program_runs import assert_refused
 from tests.examples.two_tower.data_files import arrays
 
@@ -113,7 +114,10 @@ def with_value(name, place, value):
 CONTEXTS, PAYLOADS, KEYS = arrays().values()
 WRONG = {
     "no name": ({"truth_keys": None, "keys": KEYS}, "has no array truth_keys; it has context_sequences, "),
-    "objects": ({"truth_keys": numpy.array([None] * 12)}, "is no whole .npz file with plain numbers: Object"),
+    "objects": (
+        {"truth_keys": numpy.array([None] * 12)},
+        "is no whole .npz file with plain numbers: it is a pickle",
+    ),
     "64 bits": ({"target_vectors": PAYLOADS.astype("d")}, "target_vectors is float64, not float32"),
     "big-endian": ({"target_vectors": PAYLOADS.astype(">f4")}, "target_vectors is >f4, not float32"),
     "whole numbers": (
@@ -202,7 +206,10 @@ def test_other_files_are_one_line(write, unpack, tmp_path):
         read_pairs(tmp_path / "one.npy")
     folder = unpack()
     (folder / "truth_keys.npy").write_bytes(whole)
-    with pytest.raises(UsageError, match=r"truth_keys\.npy holds several arrays"):
+    with pytest.raises(
+        UsageError,
+        match=r"truth_keys\.npy is no whole \.npy file.*: it is a \.npz file, which holds several arrays",
+    ):
         read_pairs(folder)
     (folder / "truth_keys.npy").write_bytes(b"PK\3\4")
     with pytest.raises(UsageError, match=r"truth_keys\.npy is no whole \.npy file"):
@@ -214,7 +221,7 @@ def test_a_file_that_may_not_be_read_is_one_line(write, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     path = write()
-    monkeypatch.setattr(numpy, "load", refuse)
+    monkeypatch.setattr(array_files, "open_regular", refuse)
     with pytest.raises(UsageError, match=r"cannot read .*pairs\.npz: Permission denied"):
         read_pairs(path)
 

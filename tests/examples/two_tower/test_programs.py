@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -10,14 +11,17 @@ from importlib.util import find_spec
 import pytest
 import torch
 
-from examples.two_tower import evaluate, faiss_process, mine_near_misses
+from examples.two_tower import evaluate, faiss_process, mine_near_misses, train
+from examples.two_tower import trained as trained_networks
 from examples.two_tower.embedding import embed_contexts, embed_payloads
 from examples.two_tower.near_miss_files import parsed, read_cache
 from examples.two_tower.negatives import NONE, Forbidden, find_near_misses
 from examples.two_tower.retrieval import retrieval
+from examples.two_tower.train import build_network
 from examples.two_tower.trained import load_trained
 from snippets.checkpoints import load_checkpoint
-from tests.examples.program_runs import assert_refused
+from snippets.training_loop import Training
+from tests.examples.program_runs import assert_refused, contents
 
 CPU = torch.device("cpu")
 
@@ -64,7 +68,8 @@ def test_the_cache_holds_the_vectors_of_all_payloads(first_run):
     assert torch.equal(cache, embed_payloads(trained.model, trained.pairs.payloads, CPU))
     stamp = json.loads((first_run / "p_cache.npy.stamp.json").read_text())
     assert (stamp["step"], stamp["epoch"]) == (6, 1.0)
-    assert stamp == json.loads((first_run / "near_misses.jsonl.stamp.json").read_text())
+    other = json.loads((first_run / "near_misses.jsonl.stamp.json").read_text())
+    assert stamp == other | {"file_crc32": stamp["file_crc32"]}
 
 
 def test_the_mined_are_the_nearest_wrong_ones(first_run):
@@ -175,6 +180,47 @@ def test_a_damaged_best_checkpoint_is_replaced_by_the_newest(call, run_copy):
     assert done.code == 0
     assert re.search(r"note .*best\.pt.*; taking .*last\.pt instead", done.out)
     assert_refused(call("evaluate", run_copy / "checkpoints" / "best.pt"), "best.pt")
+
+
+@pytest.mark.parametrize(
+    ("name", "suffix", "file"),
+    [("build_cache", ".npy", "p_cache.npy"), ("mine_near_misses", ".jsonl", "near_misses.jsonl")],
+)
+def test_what_the_command_did_not_make_is_not_replaced(call, run_copy, name, suffix, file):
+    (run_copy / f"mine{suffix}").write_text("a thesis")
+    (run_copy / f"folder{suffix}").mkdir()
+    before = contents(run_copy)
+    for out in ("checkpoints/best.pt", "config.json", "pairs.npz", "."):
+        assert_refused(call(name, run_copy, "--out", run_copy / out), f"the name must end in {suffix}\n")
+    for out in (f"mine{suffix}", f"folder{suffix}", *(["metrics.jsonl"] if suffix == ".jsonl" else [])):
+        refused = call(name, run_copy, "--out", run_copy / out)
+        assert_refused(
+            refused, f"{out} is there already and is no file that this command made; choose another"
+        )
+    assert contents(run_copy) == before
+    (run_copy / f".{file}.999999999.tmp").write_text("half")  # of a process that was killed
+    assert call(name, run_copy).code == 0
+    assert contents(run_copy) == before
+
+
+def test_the_evaluation_of_another_run_is_not_replaced(call, run_copy, tmp_path):
+    for _ in range(2):
+        assert call("evaluate", run_copy, "--out", tmp_path / "both").code == 0
+    other = tmp_path / "other"
+    shutil.copytree(run_copy, other)
+    report = tmp_path / "both" / "evaluation.json"
+    before = report.read_bytes()
+    assert_refused(
+        call("evaluate", other, "--out", tmp_path / "both"), "evaluation.json is there already and is no"
+    )
+    assert report.read_bytes() == before
+    report.write_text("[1]")
+    assert_refused(
+        call("evaluate", run_copy, "--out", tmp_path / "both"), "evaluation.json is there already and is no"
+    )
+    assert call("evaluate", run_copy).code == 0
+    shutil.move(run_copy, tmp_path / "moved")
+    assert call("evaluate", tmp_path / "moved").code == 0
 
 
 def test_a_checkpoint_may_lie_anywhere(call, run_copy, tmp_path):
@@ -322,3 +368,112 @@ def test_miner_and_trainer_forbid_the_same(first_run):
     for _, row, ids in parsed(first_run / mine_near_misses.NAME):
         assert len(ids) == 8 and not trained.held_out[[row, *ids]].any()
         assert (trained.pairs.articles[ids] != trained.pairs.articles[row]).all()
+
+
+def crafted(run, change):
+    """Change the best network of a run; its sums are right again."""
+    path = run / "checkpoints" / "best.pt"
+    content = torch.load(path, weights_only=True)
+    change(content)
+    torch.save(content, path)
+    return path
+
+
+@pytest.mark.parametrize("name", ["evaluate", "build_cache", "mine_near_misses"])
+def test_networks_that_are_no_numbers_are_not_used(call, run_copy, name):
+    path = crafted(run_copy, lambda content: next(iter(content["model"].values())).fill_(torch.nan))
+    before = contents(run_copy)
+    assert_refused(call(name, run_copy), f"weights in {path} are not numbers: ")
+    assert contents(run_copy) == before
+
+
+@pytest.mark.parametrize("name", ["evaluate", "build_cache"])
+def test_networks_that_compute_no_numbers_are_not_used(call, run_copy, name):
+    crafted(run_copy, lambda content: [weights.fill_(1e30) for weights in content["model"].values()])
+    before = contents(run_copy)
+    assert_refused(call(name, run_copy), "the network computes NaN or infinity, its weights are too large")
+    assert contents(run_copy) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"held_out_articles": [10**30]}, "it holds more than weights and numbers"),
+        ({"held_out_articles": []}, "names as held out are none, or all"),
+        ({"held_out_articles": [10**9]}, "names as held out are none, or all"),
+        ({"held_out_articles": [*range(1000)]}, "names as held out are none, or all"),
+        ({"steps_per_epoch": 0}, "is not a checkpoint of a run"),
+        ({"steps_per_epoch": "6"}, "is not a checkpoint of a run"),
+        ({"options": None}, "another version of this program"),
+    ],
+    ids=str,
+)
+def test_settings_in_a_crafted_checkpoint_end_in_one_line(call, run_copy, change, message):
+    crafted(run_copy, lambda content: content["config"].update(change))
+    for name in ("evaluate", "build_cache"):
+        assert_refused(call(name, run_copy), message)
+
+
+def test_a_network_of_another_size_takes_no_memory(call, run_copy, monkeypatch):
+    """The options say that it is very wide: it is compared with the weights before it is made."""
+    made = []
+
+    def build(options, width):
+        network = build_network(options, width)
+        made.append({weights.device.type for weights in network.state_dict().values()})
+        return network
+
+    monkeypatch.setattr(trained_networks, "build_network", build)
+    crafted(run_copy, lambda content: content["config"]["options"].update(width=8192, layers=64))
+    assert_refused(call("evaluate", run_copy), "the checkpoint is of ")
+    assert made == [{"meta"}]
+
+
+NEGATIVES = {
+    "text": lambda saved, rows: "x",
+    "no rows": lambda saved, rows: {"cache": saved["cache"], "near": saved["near"]},
+    "other keys": lambda saved, rows: saved | {"more": 1},
+    "text for rows": lambda saved, rows: saved | {"rows": "x"},
+    "a row past the end": lambda saved, rows: saved | {"rows": rows.clamp(min=10**9)},
+    "a row before the first": lambda saved, rows: saved | {"rows": rows - 7},
+    "other widths": lambda saved, rows: saved | {"cache": saved["cache"][:, :5].clone()},
+    "too few rows": lambda saved, rows: saved | {"rows": rows[:9].clone()},
+    "floats": lambda saved, rows: saved | {"rows": rows.float()},
+    "too many near": lambda saved, rows: saved | {"near": 99},
+    "NaN": lambda saved, rows: saved | {"cache": saved["cache"] * torch.nan},
+}
+
+
+@pytest.fixture(scope="module")
+def in_the_second_epoch(tmp_path_factory, one_thread):
+    """Train for 7 of 12 steps, and stop; return the run folder."""
+    folder = tmp_path_factory.mktemp("second") / "run"
+    original = Training.after_step
+
+    def after_step(training, measures, stop, bar):
+        if training.state.step == 8:
+            signal.raise_signal(signal.SIGINT)
+        return original(training, measures, stop, bar)
+
+    words = "--data generated --rows 240 --batch-size 32 --epochs 2 --device cpu --out"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Training, "after_step", after_step)
+        assert train.PROGRAM.main([*words.split(), str(folder)]) == 128 + signal.SIGINT
+    return folder
+
+
+@pytest.mark.parametrize("name", [*NEGATIVES, None])
+def test_negatives_in_a_crafted_checkpoint_are_compared_with_the_pairs(
+    in_the_second_epoch, run_train, without_curves, tmp_path, name
+):
+    path = shutil.copytree(in_the_second_epoch, tmp_path / "run") / "checkpoints" / "last.pt"
+    content = torch.load(path, weights_only=True)
+    saved = content["progress"]["negatives"]
+    if name is None:
+        assert run_train(resume="run").code == 0
+        return
+    content["progress"]["negatives"] = NEGATIVES[name](saved, saved["rows"])
+    torch.save(content, path)
+    assert_refused(
+        run_train(resume="run"), "no state of this training (its negatives are not of these pairs)"
+    )

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from examples.two_tower import build_cache, mine_near_misses
+from examples.two_tower.near_miss_files import stamp_of
 from examples.two_tower.negative_sources import NegativeSource
 from tests.examples.program_runs import assert_refused
 from tests.examples.two_tower.data_files import arrays
@@ -74,9 +75,13 @@ def test_a_run_with_files_continues_bit_equal(run_train, stop, tiny, undisturbed
 
 
 def test_files_that_changed_are_noticed(run_train, stop, files):
+    """By their stamps, and without them by what the run noted."""
     stopped = stop(3, **files)
     vectors = numpy.load(files["p_cache"])
     numpy.save(files["p_cache"], vectors[::-1].copy())
+    assert_refused(run_train(resume="run"), "is not the file that p_cache.npy.stamp.json was written for")
+    for file in (files["p_cache"], files["near_misses"]):
+        stamp_of(file).unlink()
     assert_refused(run_train(resume="run"), "is not what run began with\n")
     numpy.save(files["p_cache"], vectors)
     lines = files["near_misses"].read_text().splitlines(keepends=True)

@@ -6,13 +6,13 @@ import sys
 import pytest
 import torch
 
+from examples.programs.run_folder import read_json, read_metrics
 from examples.two_tower import data_sources, search, train
 from examples.two_tower.embedding import embed_contexts, embed_payloads
 from examples.two_tower.ngrams import context_vectors, text_vector
 from examples.two_tower.pairs import split_by_article
 from examples.two_tower.trained import load_trained
-from snippets.framework.errors import exit_with_one_line
-from snippets.framework.run_folder import read_json, read_metrics
+from snippets.errors import exit_with_one_line
 
 CPU = torch.device("cpu")
 

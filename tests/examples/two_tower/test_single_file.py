@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from examples.programs.run_folder import read_metrics
 from examples.two_tower import single_file, train
-from snippets.framework.run_folder import read_metrics
 
 PATH = Path(single_file.__file__)
 
@@ -18,6 +18,7 @@ def test_it_trains_the_network_of_the_full_program(undisturbed, tmp_path, monkey
     assert single_file.EPOCHS == 10 and text.count("EPOCHS = 10") == 1
     program = compile(text.replace("EPOCHS = 10", "EPOCHS = 2"), PATH, "exec")  # the lines keep their numbers
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["single_file.py"])
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     capsys.readouterr()

@@ -5,7 +5,6 @@ import math
 import pytest
 import torch
 
-from examples.two_tower.loss import no_negatives
 from examples.two_tower.negatives import NONE
 from examples.two_tower.options import resolve
 from tests.examples.program_runs import assert_refused
@@ -68,8 +67,13 @@ def test_the_measures_of_a_step_against_loops(system, tiny):
     task.begin_epoch(0)
     rows = task.learned[torch.randperm(240)[:32]]
     batch = rows, task.pairs.contexts[rows], task.pairs.payloads[rows]
-    loss, right, negatives, covered = task.loss(task.state.model, batch).tolist()
-    allowed = ~no_negatives(task.pairs.articles[rows], task.pairs.payload_ids[rows])
+    articles, ids = task.pairs.articles[rows], task.payload_ids
+    other = int((articles != articles[0]).nonzero()[0])
+    ids[rows[0]] = ids[rows[other]]  # for both contexts, both payloads are right
+    loss, right, negatives, covered = task.measures(batch, task.state.model).tolist()
+    equal = (articles[:, None] == articles) | (ids[rows][:, None] == ids[rows])
+    allowed = ~equal | torch.eye(32, dtype=torch.bool)
+    assert not allowed[0, other]
     extra = (task.negatives.rows[rows] != NONE).sum(1)
     assert negatives == pytest.approx((allowed.sum(1) - 1 + extra).float().mean().item())
     vectors, payloads, scale = task.state.model(*batch[1:])
@@ -105,6 +109,12 @@ def test_accumulated_parts_have_fewer_negatives_each(run_train, tiny, without_cu
     )
     assert whole["step"] == parts["step"]
     assert parts["negatives_per_sample"] < whole["negatives_per_sample"] - 10
+
+
+def test_the_pages_have_a_recipe_of_their_own():
+    options = resolve({})
+    assert (options.data, options.size, options.epochs, options.batch_size) == ("pages", "small", 8, 64)
+    assert (options.lr, options.dropout, options.weight_decay) == (1e-4, 0.3, 0.01)
 
 
 def test_the_network_of_the_guide_has_its_size():

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from examples.indicator_transformer import evaluation_plot
 from examples.indicator_transformer.evaluation_plot import NEVER, PAPER
-from snippets.framework.run_curves import HELD_OUT, LIMIT, TRAINING
+from examples.programs.report import HELD_OUT, LIMIT, TRAINING
 from tools.drawing import (
     evaluation,
     floorplan_gallery,

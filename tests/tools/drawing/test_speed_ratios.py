@@ -4,7 +4,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from snippets.framework.run_curves import HELD_OUT, LIMIT, TRAINING
+from examples.programs.report import HELD_OUT, LIMIT, TRAINING
 from tools.drawing.speed_ratios import colour, draw, pairs
 
 

@@ -5,7 +5,7 @@ import yaml
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from snippets.framework.run_curves import HELD_OUT, TRAINING
+from examples.programs.report import HELD_OUT, TRAINING
 from tools.drawing import two_tower_memory as tool
 
 

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from snippets.framework.errors import RunError
+from snippets.errors import RunError
 from tools.measuring import simulated_mps as tool
 
 SUITE = """

@@ -1,0 +1,54 @@
+"""The files in configs/, of which somebody else may have written one, such as an experiment.
+
+Hydra reads whatever it is given: aliases in YAML, or values that refer to others, can turn a few hundred
+bytes into gigabytes.
+"""
+
+from pathlib import Path
+
+import yaml
+
+from snippets.errors import UsageError, one_line
+from snippets.foreign_files import read_text
+
+CONFIGS = Path(__file__).with_name("configs")
+MOST, DEEPEST = 1 << 16, 20  # bytes of a file, and brackets or levels in one another
+PASSES = (
+    "${div_up:${train.global_batch_size},${dataset.batch_size}}"  # our only value that refers to two keys
+)
+
+
+def names_in(group: str) -> list[str]:
+    """Return the names of the files in a folder of configs/."""
+    files = (CONFIGS / group).rglob("*.yaml")
+    return sorted(path.relative_to(CONFIGS / group).with_suffix("").as_posix() for path in files)
+
+
+def check_files() -> None:
+    """Raise UsageError for a file in configs/ that does not say what it says in so many words."""
+    for path in sorted(CONFIGS.rglob("*.yaml")):
+        try:
+            text = read_text(path, MOST)
+            check_events(text)
+            content = yaml.load(text, yaml.BaseLoader) or {}
+            if not isinstance(content, dict):
+                raise ValueError("it holds no keys")
+            if ".." in str(content.get("defaults")):
+                raise ValueError("its defaults name a file outside configs/")
+        except (OSError, ValueError, yaml.YAMLError) as error:
+            reason = getattr(error, "strerror", None) or one_line(str(error))
+            raise UsageError(f"cannot read {path}: {reason}") from None
+
+
+def check_events(text: str) -> None:
+    """Raise ValueError for what can grow while it is read, and YAMLError for what is no YAML."""
+    depth = 0
+    for event in yaml.parse(text, yaml.SafeLoader):
+        where = f"line {event.start_mark.line + 1}"
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "tag", None):
+            raise ValueError(f"{where}: aliases (*) and tags (!) are not read; write the value itself")
+        if isinstance(event, yaml.ScalarEvent) and event.value.count("${") > 1 and event.value != PASSES:
+            raise ValueError(f"{where}: a value may refer to one key (${{key}}), not to several")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            raise ValueError(f"{where}: more than {DEEPEST} levels")

@@ -1,0 +1,369 @@
+"""A training program from its command line to its exit code, the same for every system."""
+
+import contextlib
+import logging
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import torch
+from torch import nn
+from torch.utils.data import Dataset, TensorDataset
+from tqdm import tqdm
+
+from examples.programs.command_line import FLAGS, Spelling
+from examples.programs.options import (
+    TrainingOptions,
+    check_same_options,
+    check_saved,
+    options_to_continue,
+    same_run,
+    saved_options,
+    with_precision,
+)
+from examples.programs.report import Report, provenance
+from examples.programs.resume import RunChoice, choose_run
+from examples.programs.run_folder import RunFolder, new_folder
+from snippets.checkpoints import alike, load_checkpoint, load_newest
+from snippets.compile_safely import Network, compile_or_eager
+from snippets.data_loading import EpochLoader, is_worker_death, worker_death
+from snippets.data_on_device import ResidentBatches
+from snippets.device import is_mps, pick_device
+from snippets.errors import Option, RunError, UsageError, tell
+from snippets.memory import is_out_of_memory
+from snippets.missing_operators import missing_operator
+from snippets.precision import Precision, pick_precision
+from snippets.stop_signals import StopSignals
+from snippets.training_loop import Task, Training, new_progress
+from snippets.watermarks import check_watermarks
+
+Options = TypeVar("Options", bound=TrainingOptions)
+TaskType = TypeVar("TaskType", bound=Task)
+ANOTHER = "; name another one with ", Option("resume"), ", or start a new run with another ", Option("out")
+
+
+@dataclass(frozen=True)
+class Program(Generic[Options, TaskType]):
+    """A training program: its name and the steps in which its systems differ."""
+
+    system: str  # as the registry names it (examples/systems.py): of several programs, system/program
+    read_command_line: Callable[[Sequence[str] | None], dict[str, Any]]
+    resolve: Callable[[dict[str, Any]], Options]  # typed options → all options
+    build: Callable[[Options], TaskType]  # nothing is written yet
+    report: Report[TaskType]
+    size_options: tuple[str, ...]  # what to lower when memory runs out
+    training: Callable[..., Training] = Training  # the loop
+    spelling: Spelling = FLAGS
+
+    def prepare(self, typed: dict[str, Any]) -> TaskType:
+        """Return a task with the typed options, ready to learn; nothing is written. Raises UsageError."""
+        with self.own_words():
+            return self.build(self.resolve(typed))
+
+    def main(self, argv: Sequence[str] | None = None) -> int:
+        """Train as the command line says and return the exit code. Raises UsageError and RunError."""
+        with self.own_words():
+            return run_program(self, argv)
+
+    @contextlib.contextmanager
+    def own_words(self) -> Iterator[None]:
+        """Inside the block, let errors name options as they are typed here."""
+        try:
+            yield
+        except (UsageError, RunError) as error:
+            spelt = self.spelling.option
+            error.args = tuple(spelt(part) if isinstance(part, Option) else part for part in error.args)
+            raise
+
+
+def choose(program: Program, typed: dict[str, Any]) -> tuple[RunChoice, TrainingOptions]:
+    """Return whether a run begins or continues, and its options. Raises UsageError."""
+    fresh = program.resolve(typed)
+
+    def matches(config: dict[str, Any]) -> bool:  # only --resume auto looks for the format of "auto"
+        return same_run(with_precision(fresh), config)
+
+    choice = choose_run(program.system, typed.get("out"), typed.get("resume"), matches)
+    if choice.config is None or choice.folder is None:
+        return choice, fresh
+    source = choice.folder / "config.json"
+    check_saved(choice.config, program.read_command_line, type(fresh), source, program.spelling)
+    return choice, options_to_continue(choice.config, typed, program.resolve, choice.folder)
+
+
+def find_checkpoint(
+    system: str, folder: Path, named: Path | None
+) -> tuple[dict[str, Any] | None, str | None]:
+    """Return the checkpoint to continue the run in `folder` from, and what to tell the user.
+
+    None for both where there is no checkpoint; `named` is the one that the user wants. Raises UsageError when
+    it cannot be read or is of another system.
+    """
+    if named is not None:
+        return load_checkpoint(named, system), None
+    folder = folder / "checkpoints"
+    if not any((folder / name).exists() for name in ("last.pt", "previous.pt")):
+        return None, None  # it was killed before its first checkpoint, or somebody removed them
+    content, _, note = load_newest(folder, system)
+    return content, note
+
+
+def configuration(program: Program, options: TrainingOptions, task: Task) -> dict[str, Any]:
+    """Return what config.json says of a run."""
+    return {
+        "system": program.system,
+        "options": asdict(options) | {"precision": task.precision.name},
+        **task.facts,
+        "steps_per_epoch": task.steps_per_epoch,
+        "total_steps": task.total_steps,
+        "provenance": provenance(),
+    }
+
+
+def begin(
+    program: Program, folder: Path | None, options: TrainingOptions
+) -> tuple[Task, RunFolder, dict[str, Any]]:
+    """Check all that can be wrong, then make the folder of a new run. Raises UsageError before that."""
+    task = program.build(options)
+    config = configuration(program, options, task)
+    run = RunFolder(new_folder(folder, program.system))
+    run.write_config(config)
+    return task, run, config
+
+
+def go_on(program: Program, choice: RunChoice, options: TrainingOptions, run: RunFolder) -> Task:
+    """Return the task as the run left it. `run` is locked, so that what is read here is the newest.
+
+    Raises UsageError, before anything is changed.
+    """
+    checkpoint, note = find_checkpoint(program.system, run.path, choice.checkpoint)
+    task = program.build(options)
+    if (choice.config or {}).get("data_crc32") != task.facts.get("data_crc32"):
+        data = Option("data", options.data)
+        raise UsageError("the content of ", data, f" is not what {run.path} began with")
+    if checkpoint is None:
+        run.set_aside_what_has_no_checkpoint()
+    else:
+        restore(task, checkpoint)
+        check_same_options(saved_options(checkpoint["config"]), options.decisive(), run.path)
+    if note:
+        run.say(note)
+    run.forget_metrics_after(task.state.step)
+    return task
+
+
+def restore(task: Task, checkpoint: dict[str, Any]) -> None:
+    """Let the task's state be that of the checkpoint. Raises UsageError when it is none of this training."""
+    try:
+        check_progress(task, checkpoint["step"], checkpoint["progress"])
+        if not isinstance(checkpoint["config"]["options"], dict):
+            raise ValueError("its options are none")
+        task.state.restore(checkpoint)
+    except Exception as error:  # PyTorch takes the state apart; a strange one can raise anything
+        if isinstance(error, UsageError) or is_out_of_memory(error):
+            raise
+        what = str(error).partition("\n")[0]
+        raise UsageError(
+            f"the checkpoint holds no state of this training ({what})",
+            *ANOTHER,
+        ) from error
+
+
+def check_progress(task: Task, step: int, saved: dict[str, Any]) -> None:
+    """Raise ValueError when `saved` is not what training kept after so many steps. It may raise others."""
+    if not 0 < step <= task.total_steps:
+        raise ValueError(f"step {step} of {task.total_steps}")
+    own, in_epoch = new_progress(), 0 if step == task.total_steps else step % task.steps_per_epoch
+    if not alike(own, saved) or own.keys() - saved.keys():
+        raise ValueError("its progress is none")
+    if saved["steps"] != in_epoch or bool(saved["sums"]) != bool(in_epoch):
+        raise ValueError("its sums are not of this epoch")
+    task.check(saved)
+
+
+@contextlib.contextmanager
+def doubting_what_was_restored(training: Training) -> Iterator[None]:
+    """Inside the block, raise RunError for whatever goes wrong before a loss has come of a restored state.
+
+    Somebody may have made it, and PyTorch meets some of it in the first step only.
+    """
+    resumed = training.state.step > 0
+    try:
+        yield
+    except (UsageError, RunError, OSError):
+        raise
+    except Exception as error:
+        if not resumed or training.has_looked or explanation(error, "") is not None:
+            raise
+        what = f"{type(error).__name__}: {error}".partition("\n")[0]
+        raise RunError(
+            f"the checkpoint holds a state that cannot be trained on ({what})",
+            *ANOTHER,
+        ) from error
+
+
+def run_to_end(program: Program, training: Training, run: RunFolder, stop: StopSignals) -> int:
+    """Train, then conclude or say how to go on. Return the exit code."""
+    task, state, report = training.task, training.state, program.report
+    for line in report.describe(task, training.config):
+        run.say(line)
+    run.say(f"run        {run.path}")
+    if state.step:
+        run.say(f"continuing after step {state.step:,} of {task.total_steps:,}")
+    facts = {"device": str(state.device), "precision": task.precision.name}
+    run.beat("running", step=state.step, total_steps=task.total_steps, **facts)
+    run.say(report.HEADER)
+    on_terminal = {"disable": None, "leave": False, "file": sys.stdout}  # elsewhere: no bar, only lines
+    bar = tqdm(total=task.total_steps, initial=state.step, unit="step", **on_terminal)
+    with doubting_what_was_restored(training), bar:
+        training.train(stop, bar)
+        last_lines = report.conclude(task, run) if state.step >= task.total_steps else []
+    if state.step < task.total_steps:
+        assert stop.received is not None  # nothing else ends a training before its last step
+        run.beat("interrupted")
+        done = f"{state.step:,} of {task.total_steps:,}"
+        again = shlex.join(["python", sys.argv[0], *program.spelling.resume(str(run.path))])
+        run.say(f"stopped by {stop.received.name} after step {done}; to go on: {again}")
+        return 128 + stop.received
+    run.beat("finished", step=state.step, eta_s=0.0)
+    for line in last_lines:
+        run.say(line)
+    return 0
+
+
+def run_program(program: Program, argv: Sequence[str] | None) -> int:
+    """Train as the command line says and return the exit code. Raises UsageError and RunError."""
+    typed = program.read_command_line(argv)
+    with StopSignals() as stop:
+        choice, options = choose(program, typed)
+        if choice.note:
+            tell(choice.note)
+        finished = f"{choice.folder} is finished; see {choice.folder}/summary.json"
+        if choice.finished:
+            tell(finished)
+            return 0
+        with (
+            explained_failures(f"out of memory; lower {what_to_lower(program, options)}"),
+            contextlib.ExitStack() as opened,
+        ):
+            if choice.config is None or choice.folder is None:
+                task, run, config = begin(program, choice.folder, options)
+                opened.enter_context(run)
+            else:
+                run = opened.enter_context(RunFolder(choice.folder))
+                if choice.finished:  # while this process waited for its turn
+                    tell(finished)
+                    return 0
+                task = go_on(program, choice, options, run)
+                config = configuration(program, options, task)
+            advice = f"try a lower {program.spelling.option(Option('lr'))} (it was {options.lr:g})"
+            return run_to_end(program, program.training(task, run, config, advice), run, stop)
+
+
+def what_to_lower(program: Program, options: TrainingOptions) -> str:
+    """Return the options that decide how much memory a run needs, with their values."""
+    names = {name: program.spelling.option(Option(name)) for name in program.size_options}
+    return " or ".join(f"{spelt} (it is {getattr(options, name)})" for name, spelt in names.items())
+
+
+class Compute(NamedTuple):
+    """Where a training computes and in which format; `facts` say both with the reasons, for config.json."""
+
+    device: torch.device
+    precision: Precision
+    facts: dict[str, Any]
+
+
+class Steps(NamedTuple):
+    """How many samples a step takes, and how many steps an epoch and the whole run have."""
+
+    samples_per_step: int
+    steps_per_epoch: int
+    total_steps: int
+
+
+def open_device(options: TrainingOptions) -> Compute:
+    """Return device and number format of a training. Raises UsageError when they cannot be used."""
+    device, reason = pick_device(options.device)
+    if is_mps(device):
+        check_watermarks()
+    precision = pick_precision(options.precision, device)
+    facts = {"device": f"{device} ({reason})", "precision": f"{precision.name} ({precision.reason})"}
+    return Compute(device, precision, facts)
+
+
+def plan_steps(options: TrainingOptions, samples: int) -> Steps:
+    """Return the steps that `samples` samples make; an incomplete last one of an epoch is left out."""
+    samples_per_step = options.batch_size * options.accumulate
+    steps_per_epoch = samples // samples_per_step
+    total_steps = min(options.epochs * steps_per_epoch, options.max_steps or sys.maxsize)
+    return Steps(samples_per_step, steps_per_epoch, total_steps)
+
+
+def check_batch_size(options: TrainingOptions, samples: int, what: str) -> None:
+    """Raise UsageError when a step takes more than the `samples` that there are, `what` in words."""
+    if options.batch_size * options.accumulate > samples:
+        times = (" × ", Option("accumulate", options.accumulate)) if options.accumulate > 1 else ()
+        size = Option("batch_size", options.batch_size)
+        raise UsageError(size, *times, f": there are only {samples} {what}")
+
+
+def batch_source(
+    options: TrainingOptions,
+    device: torch.device,
+    columns: Sequence[torch.Tensor],
+    rows: Dataset | None = None,
+) -> ResidentBatches | EpochLoader:
+    """Return what gives the batches of an epoch on `device`, each as large as a step.
+
+    Without workers, `columns` (one entry per sample: images, labels) lie on the device as a whole. Workers
+    read `rows`, which are those of the columns if nothing else is given.
+    """
+    size = options.batch_size * options.accumulate
+    if not options.workers:
+        return ResidentBatches([column.to(device) for column in columns], size, options.seed)
+    rows = TensorDataset(*columns) if rows is None else rows
+    return EpochLoader(rows, size, options.seed, workers=options.workers, device=device)
+
+
+def compiled(task: Task, module: nn.Module, batch: Any) -> Network:
+    """Return the network that trains: compiled, if that is wanted and gives the same loss and gradients.
+
+    They are compared on `batch`. The facts of the task then say whether it was compiled, and why not.
+    """
+    if not task.options.compile:
+        return module
+    print("compiling and comparing with the uncompiled network: a minute or several", flush=True)
+    # With a CUDA toolkit but no GPU, an import of the compiler would warn of it before the report begins.
+    logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)
+
+    def loss(network: Network) -> torch.Tensor:
+        return task.measures(batch, network)[0]
+
+    network, task.facts["compile"] = compile_or_eager(module, loss)
+    return network
+
+
+@contextlib.contextmanager
+def explained_failures(out_of_memory: str) -> Iterator[None]:
+    """Raise a RunError for a worker that died, an operator that is missing, and memory that ran out.
+
+    `out_of_memory` is the text for the last, like "out of memory; lower --batch-size". Others pass unchanged.
+    """
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        explained = explanation(error, out_of_memory)
+        if explained is None:
+            raise
+        raise explained from error
+
+
+def explanation(error: BaseException, out_of_memory: str) -> RunError | None:
+    """Return what to say instead of `error`, None where nothing better is known."""
+    if is_worker_death(error):
+        return worker_death(error)
+    return RunError(out_of_memory) if is_out_of_memory(error) else missing_operator(error)

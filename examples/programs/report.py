@@ -1,0 +1,143 @@
+"""What a run tells its user: lines in the same words, curves.png and summary.json."""
+
+import platform
+import shlex
+import sys
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from examples.programs.options import TrainingOptions, saved_options
+from examples.programs.run_folder import RunFolder, finite_or_none, read_json, read_metrics
+from examples.programs.start import machine_id, source_commit
+from snippets.atomic_write import replace_file, replace_json
+from snippets.checkpoints import TrainingState
+from snippets.device import macos_version
+from snippets.errors import printable
+from snippets.training_loop import Task
+
+TaskType = TypeVar("TaskType", bound=Task, contravariant=True)
+
+
+class Report(Protocol[TaskType]):
+    """What a system says about its runs: a module with these names."""
+
+    HEADER: str  # above the lines of the epochs
+
+    def describe(self, task: TaskType, config: dict[str, Any]) -> list[str]:
+        """Return the lines that a run begins with."""
+
+    def conclude(self, task: TaskType, run: RunFolder) -> list[str]:
+        """Write curves.png and summary.json; return the lines that a run ends with."""
+
+
+def machine_lines(config: dict[str, Any]) -> list[str]:
+    """Return versions, device, precision and, where it was wanted, what became of compilation."""
+    facts = config["provenance"]
+    lines = [f"versions   PyTorch {facts['torch']}, Python {facts['python']}, {facts['system']}"]
+    named = {name: config[name] for name in ("device", "precision", "compile") if name in config}
+    return lines + [f"{name:10} {value}" for name, value in named.items()]
+
+
+def recipe_line(options: TrainingOptions, config: dict[str, Any], learning: str, samples: str) -> str:
+    """Return the recipe; `learning` names the optimizer with its rate, `samples` what a step takes."""
+    count = options.batch_size * options.accumulate
+    passes = f" in {options.accumulate} passes of {options.batch_size}" if options.accumulate > 1 else ""
+    return (
+        f"recipe     {learning}, weight decay {options.weight_decay:g}, {config['total_steps']:,} steps of "
+        f"{count} {samples}{passes}, {config['steps_per_epoch']:,} per epoch, seed {options.seed}"
+    )
+
+
+def write_summary(run: RunFolder, options: TrainingOptions, state: TrainingState, **values: Any) -> list[str]:
+    """Write summary.json: the last results, `values`, the best epoch, time, steps and options.
+
+    The options are those of config.json, if it is still there: a resumed run has the same ones. Returns the
+    lines that name the pictures and weights of the run.
+    """
+    progress = state.progress
+    summary = progress["result"] | values | {name: progress[name] for name in ("best_epoch", "seconds")}
+    config = read_json(run.path / "config.json")
+    summary |= {"steps": state.step, "options": saved_options(config) if config else asdict(options)}
+    clean = {name: finite_or_none(value) for name, value in summary.items()}
+    replace_json(run.path / "summary.json", clean)
+    return [
+        f"curves     {run.path / 'curves.png'}",
+        f"weights    {run.last_checkpoint} and {run.best_checkpoint.name}",
+    ]
+
+
+TRAINING, HELD_OUT, LIMIT = "#0072b2", "#d55e00", "#666666"  # Okabe and Ito; grey
+PARTS = {"training": TRAINING, "held out": HELD_OUT}
+
+
+@dataclass(frozen=True)
+class Curves:
+    """What one panel shows by epoch: the metric of each part of the data, and limits that are known."""
+
+    title: str
+    metrics: dict[str, str]  # by part: "training" or "held out"
+    limits: dict[str, float | None] = field(default_factory=dict)  # dashed lines; the second is dotted
+    single: str | None = None  # the metric of single batches of the training data
+    logarithmic: bool = False
+    percent: bool = False
+
+
+def draw_curves(metrics: Path, image: Path, title: str, panels: Sequence[Curves]) -> None:
+    """Write a picture of a run's metrics to `image`, a panel for each of `panels`."""
+    lines = read_metrics(metrics)
+    figure = Figure(figsize=(9, 3.8), layout="constrained")
+    for axes, curves in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+        draw_panel(axes, lines, curves)
+    figure.suptitle(printable(title), fontsize=11, parse_math=False)  # names of data may be anything
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        replace_file(image, lambda file: figure.savefig(file, dpi=150, format="png"))
+
+
+def draw_panel(axes: Axes, lines: list[dict[str, Any]], curves: Curves) -> None:
+    """Draw the curves of one panel; values that are missing are left out."""
+    if curves.single:
+        axes.plot(*points(lines, curves.single), color=TRAINING, alpha=0.25, label="training, one batch")
+    for part, metric in curves.metrics.items():
+        axes.plot(*points(lines, metric), color=PARTS[part], marker="o", markersize=3, label=part)
+    for (name, value), style in zip(curves.limits.items(), ("--", ":"), strict=False):
+        if value is not None:
+            axes.axhline(value, color=LIMIT, linestyle=style, linewidth=1, label=name)
+    axes.set(xlabel="epoch", ylabel=curves.title, yscale="log" if curves.logarithmic else "linear")
+    axes.set_xlim(left=0)
+    if curves.percent:
+        axes.yaxis.set_major_formatter(PercentFormatter(1))
+    axes.grid(alpha=0.25)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+
+
+def points(lines: list[dict[str, Any]], metric: str) -> tuple[list[float], list[float]]:
+    """Return the epochs at which a metric is known, and its values."""
+    known = [line for line in lines if line.get(metric) is not None]
+    return [line["epoch"] for line in known], [line[metric] for line in known]
+
+
+def provenance() -> dict[str, Any]:
+    """Return versions, machine, command line, commit and time of this process."""
+    macos, machine = macos_version(), platform.machine()
+    return {
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+        "system": f"macOS {macos} {machine}" if macos else f"{platform.system()} {machine}",
+        "kernel": platform.release(),
+        "machine": machine_id(),
+        "cpu_threads": torch.get_num_threads(),
+        "command": shlex.join(sys.orig_argv),
+        "git_commit": source_commit(),
+        "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }

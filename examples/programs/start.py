@@ -1,0 +1,118 @@
+"""The first import of a program: its own modules and no others, and errors of the start in one line.
+
+Only the standard library, so that it works where everything else is missing. Which code this is, and which
+machine, is told here, too.
+"""
+
+import hashlib
+import os
+import platform
+import signal
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from snippets.errors import end_at_once
+
+HOME = Path(__file__).resolve().parents[2]
+# Modules that are called otherwise than the package that brings them.
+PACKAGES = {
+    "sklearn": "scikit-learn",
+    "talib": "TA-Lib",
+    "hydra": "hydra-core",
+    "omegaconf": "hydra-core",
+    "yaml": "hydra-core",
+}
+
+
+def prepare(program: str) -> None:
+    """Refuse to run `program` (its __file__) with the modules of another copy; explain a failing import.
+
+    A copied folder would otherwise train with the original's code, which is found where it is installed.
+    """
+    sys.excepthook = explain
+    accept_any_output()
+    started = getattr(sys.modules["__main__"], "__file__", None) == program
+    if started and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, end_at_once)
+    if HOME not in Path(program).resolve().parents:
+        print(
+            f"error: {program} would run the modules in {HOME}; copy examples/ and snippets/ along with it, "
+            "or change the original",
+            file=sys.stderr,
+        )
+        sys.exit(2)
+
+
+def accept_any_output() -> None:
+    """Let programs print where nobody listens (`>&-`), and signs such as × where only ASCII is known."""
+    while (free := os.open(os.devnull, os.O_RDWR)) <= 2:  # or a file of ours would be standard error
+        os.set_inheritable(free, True)
+    os.close(free)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - until the program ends
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+
+
+def explain(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Print an uncaught error: a missing package, no memory and Ctrl-C in one line, others as usual."""
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        package = PACKAGES.get(error.name, error.name).partition(".")[0]
+        print(
+            f"error: this Python has no module {error.name!r}; enter the environment that has it "
+            f"(source .venv/bin/activate), or install it: {sys.executable} -m pip install {package} "
+            f"(uv: uv pip install {package})",
+            file=sys.stderr,
+        )
+        raise SystemExit(2)
+    if isinstance(error, MemoryError) or "failed to map segment" in str(error):  # a library of PyTorch
+        print("error: out of memory: end other programs, or allow more (ulimit -v)", file=sys.stderr)
+        raise SystemExit(1)
+    if isinstance(error, KeyboardInterrupt):
+        print("interrupted", file=sys.stderr)
+        raise SystemExit(128 + signal.SIGINT)
+    sys.__excepthook__(kind, error, trace)
+
+
+NOTE = "COMMIT"  # beside examples/ and snippets/ in a zip of the site (tools/downloads.py)
+
+
+def source_commit(home: Path = HOME) -> str | None:
+    """Return the commit that the code in `home` is from.
+
+    In a zip a file tells. It comes first: the folder around it may be under git, but of another project.
+    """
+    note = home / NOTE
+    return note.read_text(encoding="utf-8").strip() if note.is_file() else git_commit(home)
+
+
+def git_commit(folder: Path) -> str | None:
+    """Return the commit that `folder` is at, with "-dirty" for uncommitted changes; None without git."""
+    command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def machine_id() -> str | None:
+    """Return what tells this machine from all others; None where its network address is not known.
+
+    It is a hash, since the files of a run are shown to others.
+    """
+    address = uuid.getnode()
+    invented = address >> 40 & 1  # by Python, and another one in each process
+    return None if invented else hashlib.sha256(str(address).encode()).hexdigest()[:12]
+
+
+def is_this_machine(provenance: dict[str, Any]) -> bool:
+    """Return whether `provenance` may have been noted here: by the machine, else by its kernel's version."""
+    if provenance.get("machine") and machine_id():
+        return provenance["machine"] == machine_id()
+    return provenance.get("kernel", platform.release()) == platform.release()

@@ -1,1 +1,0 @@
-"""What no page shows: command lines, errors, options, run folders, the course of a run."""
