@@ -8,9 +8,9 @@ from typing import Any
 from benchmark_files import Benchmark, file_name, stored
 from benchmark_table import obstacles
 from markdown_tables import Column, figures, milliseconds, written
-from origins import explained, load, origin, sentences
+from origins import COMPUTED, explained, load, origin, sentences
 
-SIZES = {"small": 36_130, "origin": 4_894_082, "medium": 38_269_314, "large": 152_558_978}  # parameters
+SIZES = load("indicators", COMPUTED)["parameters"]
 SIZE = (
     Column("Size", "大小", "size", form="`{}`"),
     Column("Parameters", "参数量", "parameters", written(",")),

@@ -23,6 +23,7 @@ from tools.read_yaml import read_yaml
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 RESULTS = DATA / "results"
+COMPUTED = DATA / "computed"  # by the programs, and compared with them by their tests
 
 PACKAGES = {  # in the order in which they are named
     "torch": "PyTorch",

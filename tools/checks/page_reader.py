@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 import yaml
 
 from tools.checks.markdown_fences import find_fences, is_include_marker, read_include
+from tools.figures import FigureError, with_figures
 from tools.repository_passages import PASSAGE
 
 CODE_PLANE = 0xF0000  # chr(CODE_PLANE + n) stands for the page's n-th inline code span
@@ -156,6 +157,10 @@ class _Reader:
         self.lines = text.split("\n")
         self.lines[:skipped] = [""] * skipped
         self.problems: list[tuple[int, str]] = [(1, wrong)] if wrong else []
+        try:
+            self.lines = with_figures("\n".join(self.lines)).split("\n")
+        except FigureError as error:
+            self.problems.append((1, str(error)))
         self.items: list[Item] = []
         self.found: list[tuple[str, str, int]] = []  # unordered elements: kind, value, line
         self.headings: list[Heading] = []

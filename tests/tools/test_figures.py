@@ -1,0 +1,69 @@
+"""Figures of pages come from docs/data, are all used, and a wrong one is a sentence."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tools import figures
+from tools.figures import FigureError, with_figures
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def data(tmp_path):
+    """Return a folder with a result of two entries."""
+    folder = tmp_path / "results"
+    folder.mkdir()
+    tmp_path.joinpath("figures").mkdir()
+    folder.joinpath("plans.yaml").write_text(
+        "- {name: default, closed: 0.0471}\n- {name: long, closed: 0.5}\n"
+    )
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "expression, text",
+    [
+        ('(results.plans | one(name="default")).closed | percent', "4.7%"),
+        ("results.plans | map(attribute='closed') | max | fixed(2)", "0.50"),
+        ("results.plans | map(attribute='closed') | mean | digits", "0.274"),
+        ("(1e6 * results.plans[1].closed) | count", "500,000"),
+    ],
+)
+def test_a_figure_is_computed_from_its_data(data, expression, text):
+    data.joinpath("figures/plans.yaml").write_text(f"it: {expression!r}\n")
+    assert with_figures("is {{ plans.it }} of {{plans.it}}", data) == f"is {text} of {text}"
+
+
+@pytest.mark.parametrize(
+    "expression, reason",
+    [
+        ('(results.plans | one(name="other")).closed', "0 entries have {'name': 'other'}"),
+        ("results.plans[0].open | percent", "has no attribute 'open'"),
+        ("results.missing.x", "'missing'"),
+        ("1 +", "unexpected"),
+    ],
+)
+def test_an_expression_that_fails_is_named(data, expression, reason):
+    data.joinpath("figures/plans.yaml").write_text(f"it: {expression!r}\n")
+    with pytest.raises(FigureError, match=f"plans.yaml: it: .*{re.escape(reason)}"):
+        with_figures("{{ plans.it }}", data)
+
+
+@pytest.mark.parametrize("wrong", ["{{ plans.other }}", "{{ plans }}", "{{ 3 }}"])
+def test_an_unknown_figure_is_named(data, wrong):
+    data.joinpath("figures/plans.yaml").write_text("it: '1'\n")
+    with pytest.raises(FigureError, match=f"^{re.escape(wrong)} is no figure: write it as"):
+        with_figures(f"of {wrong}", data)
+
+
+def test_what_belongs_to_a_workflow_stays():
+    assert with_figures("${{ matrix.os }}") == "${{ matrix.os }}"
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_figure_is_used_in_both_languages(language):
+    pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / language).rglob("*.md"))
+    assert {match["name"] for match in figures.FIGURE.finditer(pages)} == figures.figures().keys()

@@ -1,0 +1,130 @@
+"""Figures in prose: a page writes `{{ plans.closed }}`, and docs/data/figures/plans.yaml says what that is.
+
+Each name stands for an expression over docs/data in Jinja's language, so that the two languages and a result
+cannot disagree:
+
+    closed: (results.floorplan_quality | one(name="default")).random.closed | percent
+    parameters: computed.plans.parameters.nodes | count
+
+`results.NAME` is docs/data/results/NAME.yaml, and so on; the filters are Jinja's and those of FILTERS. What a
+program computes, such as the size of a network, is in docs/data/computed, which its test compares with it.
+"""
+
+import re
+import statistics
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from jinja2 import meta
+
+from tools.read_yaml import read_yaml
+
+DATA = Path(__file__).resolve().parents[1] / "docs" / "data"
+FIGURE = re.compile(r"\{\{ *(?P<name>[\w.]+) *\}\}")
+LIKE_A_FIGURE = re.compile(r"(?<!\$)\{\{[^{}\n]*\}\}")  # `${{ … }}` belongs to GitHub's workflows
+
+
+class FigureError(ValueError):
+    """A figure is unknown, or its expression fails; the message names it and what to do."""
+
+
+class _Files(Mapping[str, Any]):
+    """The YAML files of a folder by their names, each read when it is asked for; folders likewise."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.read = folder, cache(read_yaml)
+
+    def __getitem__(self, name: str) -> Any:
+        if (folder := self.folder / name).is_dir():
+            return _Files(folder)
+        if not (file := self.folder / f"{name}.yaml").is_file():
+            raise KeyError(name)
+        return self.read(file)
+
+    def __iter__(self) -> Iterator[str]:
+        return (path.stem for path in sorted(self.folder.iterdir()))
+
+    def __len__(self) -> int:
+        return len(list(self.folder.iterdir()))
+
+
+def count(value: float) -> str:
+    """Return a number without decimals, in groups of three digits: "36,130"."""
+    return f"{float(value):,.0f}"
+
+
+def fixed(value: float, decimals: int = 1) -> str:
+    """Return a number with so many decimals: "18.4"."""
+    return f"{float(value):,.{decimals}f}"
+
+
+def percent(value: float, decimals: int = 1) -> str:
+    """Return a share in percent: 0.798 is "79.8%"."""
+    return f"{float(value):.{decimals}%}"
+
+
+def digits(value: float, number: int = 3) -> str:
+    """Return a number with so many significant digits, without an exponent: "0.0123", "45.6", "1,234"."""
+    if value >= 10 ** (number - 1):
+        return f"{value:,.0f}"
+    shift = 0
+    while value and value * 10**shift < 10 ** (number - 1):
+        shift += 1
+    return f"{value:.{shift}f}"
+
+
+def one(entries: Iterable[Mapping[str, Any]], **wanted: Any) -> Mapping[str, Any]:
+    """Return the only entry that has these values. Raises FigureError for none or several."""
+    found = [entry for entry in entries if wanted.items() <= entry.items()]
+    if len(found) != 1:
+        raise FigureError(f"{len(found)} entries have {wanted}; exactly one is needed")
+    return found[0]
+
+
+FILTERS = {
+    "count": count,
+    "digits": digits,
+    "fixed": fixed,
+    "mean": statistics.fmean,
+    "median": statistics.median,
+    "one": one,
+    "percent": percent,
+}
+
+
+@cache
+def figures(data: Path = DATA) -> dict[str, str]:
+    """Return the text of every figure by `group.name`. Raises FigureError for an expression that fails."""
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False)
+    environment.filters |= FILTERS
+    files = _Files(data)
+    found = {}
+    for group, expressions in files["figures"].items():
+        for name, expression in expressions.items():
+            try:
+                parsed = environment.parse(f"{{{{ {expression} }}}}")
+                needed = {file: files[file] for file in meta.find_undeclared_variables(parsed)}
+                value = environment.compile_expression(expression, undefined_to_none=False)(**needed)
+                found[f"{group}.{name}"] = str(value)
+            except (jinja2.TemplateError, LookupError, ValueError, TypeError, ArithmeticError) as error:
+                raise FigureError(f"docs/data/figures/{group}.yaml: {name}: {expression}: {error}") from error
+    return found
+
+
+def with_figures(markdown: str, data: Path = DATA) -> str:
+    """Return the text of a page with its figures. Raises FigureError for one that is unknown."""
+
+    def text(match: re.Match[str]) -> str:
+        name = FIGURE.fullmatch(match[0])
+        known = figures(data)
+        if name is None or name["name"] not in known:
+            raise FigureError(
+                f"{match[0]} is no figure: write it as group.name and add the name "
+                "to docs/data/figures/group.yaml"
+            )
+        return known[name["name"]]
+
+    return LIKE_A_FIGURE.sub(text, markdown)
