@@ -21,6 +21,7 @@ import argparse
 import fcntl
 import os
 import platform
+import resource
 import subprocess
 import sys
 import time
@@ -59,6 +60,13 @@ class Stage:
     failed: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    cpu_seconds: float = 0.0  # of all its processes; unlike the clock, the same on a busy machine
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time that ended child processes have taken, theirs included."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def read_junit(name: str, path: Path, exit_code: int) -> Stage:
@@ -94,28 +102,29 @@ def run_pytest(name: str, command: list[str], root: Path, environment: dict[str,
     print(f"\n--- {name} ---", flush=True)
     report = root / RUN_FOLDER / f"{name}.xml"
     report.unlink(missing_ok=True)
-    started = time.perf_counter()
+    started, used = time.perf_counter(), cpu_seconds()
     done = subprocess.run([*command, f"--junit-xml={report}"], cwd=root, env=environment, check=False)
     stage = read_junit(name, report, done.returncode)
-    stage.seconds = time.perf_counter() - started
+    stage.seconds, stage.cpu_seconds = time.perf_counter() - started, cpu_seconds() - used
     return stage
 
 
 def run_lint() -> Stage:
     """Run the linters as a stage."""
     print("--- lint ---", flush=True)
+    used = cpu_seconds()
     results = [lint.run(check) for check in lint.CHECKS]
     failed = [f"lint: {result.name}" for result in results if not result.passed]
     seconds = sum(result.seconds for result in results)
-    return Stage("lint", len(results) - len(failed), failed, seconds=seconds)
+    return Stage("lint", len(results) - len(failed), failed, seconds=seconds, cpu_seconds=cpu_seconds() - used)
 
 
 def summary(stages: list[Stage]) -> str:
     """Return the table of stages, what failed, what was skipped and why, and the counts as the last line."""
-    lines = [f"{'stage':<10}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}"]
+    lines = [f"{'stage':<10}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}{'CPU s':>9}"]
     for stage in stages:
         counts = f"{stage.passed:>8}{len(stage.failed):>8}{len(stage.skipped):>9}"
-        lines.append(f"{stage.name:<10}{counts}{stage.seconds:>9.1f}")
+        lines.append(f"{stage.name:<10}{counts}{stage.seconds:>9.1f}{stage.cpu_seconds:>9.1f}")
     failed = [test for stage in stages for test in stage.failed]
     if failed:
         lines += ["", "failed", *(f"  {test}" for test in failed)]

@@ -66,7 +66,7 @@ def test_summary_names_failures_and_reasons():
     ]
     lines = summary(stages).splitlines()
     assert lines[-1] == "13 passed, 1 failed, 3 skipped"
-    assert lines[2].split() == ["tests", "10", "1", "3", "0.0"]
+    assert lines[2].split() == ["tests", "10", "1", "3", "0.0", "0.0"]
     assert "  tests.a::test_b" in lines
     assert "    2  no Mac" in lines
 
