@@ -116,7 +116,8 @@ def run_lint() -> Stage:
     results = [lint.run(check) for check in lint.CHECKS]
     failed = [f"lint: {result.name}" for result in results if not result.passed]
     seconds = sum(result.seconds for result in results)
-    return Stage("lint", len(results) - len(failed), failed, seconds=seconds, cpu_seconds=cpu_seconds() - used)
+    used = cpu_seconds() - used
+    return Stage("lint", len(results) - len(failed), failed, seconds=seconds, cpu_seconds=used)
 
 
 def summary(stages: list[Stage]) -> str:
