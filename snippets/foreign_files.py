@@ -52,8 +52,8 @@ def size_of(file: BinaryIO) -> int:
 def read_bytes(path: Path, most: int = SETTINGS) -> bytes:
     """Return the content of a file of at most `most` bytes. Raises OSError."""
     with open_regular(path) as file:
-        content = file.read(most + 1)
-    if len(content) > most:
+        content = file.read(most + 1) if size_of(file) <= most else None  # it may grow meanwhile
+    if content is None or len(content) > most:
         raise refused(path, f"it is larger than {most:,} bytes")
     return content
 
