@@ -5,14 +5,17 @@ cannot disagree:
 
     closed: (results.floorplan_quality | one(name="default")).random.closed | percent
     parameters: computed.plans.parameters.nodes | count
+    loss: recorded.plans | find("^done +loss ([0-9.]+)")
 
-`results.NAME` is docs/data/results/NAME.yaml, and so on; the filters are Jinja's and those of FILTERS. What a
-program computes, such as the size of a network, is in docs/data/computed, which its test compares with it.
+`results.NAME` is docs/data/results/NAME.yaml or .json, `recorded.NAME` the text of docs/data/recorded/NAME.txt,
+and so on; the filters are Jinja's and those of FILTERS. What a program computes, such as the size of a network,
+is in docs/data/computed, which its test compares with it.
 """
 
+import json
 import re
 import statistics
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,18 +34,32 @@ class FigureError(ValueError):
     """A figure is unknown, or its expression fails; the message names it and what to do."""
 
 
+READERS: dict[str, Callable[[Path], Any]] = {
+    ".yaml": read_yaml,
+    ".json": lambda file: json.loads(file.read_text(encoding="utf-8")),
+    ".txt": lambda file: file.read_text(encoding="utf-8"),
+}
+
+
 class _Files(Mapping[str, Any]):
-    """The YAML files of a folder by their names, each read when it is asked for; folders likewise."""
+    """The files of a folder by their names, each read once, when it is asked for; folders likewise."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.read = folder, cache(read_yaml)
+        self.folder = folder
+        self.known: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
+        if name not in self.known:
+            self.known[name] = self._content(name)
+        return self.known[name]
+
+    def _content(self, name: str) -> Any:
         if (folder := self.folder / name).is_dir():
             return _Files(folder)
-        if not (file := self.folder / f"{name}.yaml").is_file():
-            raise KeyError(name)
-        return self.read(file)
+        for ending, read in READERS.items():
+            if (file := self.folder / f"{name}{ending}").is_file():
+                return read(file)
+        raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
         return (path.stem for path in sorted(self.folder.iterdir()))
@@ -84,12 +101,29 @@ def one(entries: Iterable[Mapping[str, Any]], **wanted: Any) -> Mapping[str, Any
     return found[0]
 
 
-FILTERS = {
+def find(text: str, pattern: str) -> str:
+    """Return what the parentheses of a pattern match in its first place, `^` being the beginning of a line.
+
+    Raises FigureError where the pattern has no place.
+    """
+    if (match := re.search(pattern, text, re.MULTILINE)) is None:
+        raise FigureError(f"nothing matches {pattern}")
+    return match[1]
+
+
+def minus(values: Sequence[float], others: Sequence[float]) -> list[float]:
+    """Return the differences of two lists of equal length, such as one score for each seed in both."""
+    return [value - other for value, other in zip(values, others, strict=True)]
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
     "count": count,
     "digits": digits,
+    "find": find,
     "fixed": fixed,
     "mean": statistics.fmean,
     "median": statistics.median,
+    "minus": minus,
     "one": one,
     "percent": percent,
 }

@@ -13,13 +13,16 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def data(tmp_path):
-    """Return a folder with a result of two entries."""
-    folder = tmp_path / "results"
-    folder.mkdir()
-    tmp_path.joinpath("figures").mkdir()
-    folder.joinpath("plans.yaml").write_text(
-        "- {name: default, closed: 0.0471}\n- {name: long, closed: 0.5}\n"
-    )
+    """Return a folder with two results and a recorded output."""
+    files = {
+        "figures/plans.yaml": "",
+        "results/plans.yaml": "- {name: default, closed: 0.0471}\n- {name: long, closed: 0.5}\n",
+        "results/json.json": '{"before": [3, 5], "after": [4, 4]}',
+        "recorded/plans.txt": "epoch F1\n    1 0.75\ndone   F1 0.99, after 3 s\n",
+    }
+    for name, text in files.items():
+        tmp_path.joinpath(name).parent.mkdir(exist_ok=True)
+        tmp_path.joinpath(name).write_text(text)
     return tmp_path
 
 
@@ -30,6 +33,8 @@ def data(tmp_path):
         ("results.plans | map(attribute='closed') | max | fixed(2)", "0.50"),
         ("results.plans | map(attribute='closed') | mean | digits", "0.274"),
         ("(1e6 * results.plans[1].closed) | count", "500,000"),
+        ("results.json.after | minus(results.json.before) | min", "-1"),
+        ("recorded.plans | find('^done +F1 ([0-9.]+)')", "0.99"),
     ],
 )
 def test_a_figure_is_computed_from_its_data(data, expression, text):
@@ -43,6 +48,7 @@ def test_a_figure_is_computed_from_its_data(data, expression, text):
         ('(results.plans | one(name="other")).closed', "0 entries have {'name': 'other'}"),
         ("results.plans[0].open | percent", "has no attribute 'open'"),
         ("results.missing.x", "'missing'"),
+        ("recorded.plans | find('accuracy (.+)')", "nothing matches accuracy (.+)"),
         ("1 +", "unexpected"),
     ],
 )
