@@ -93,6 +93,26 @@ def digits(value: float, number: int = 3) -> str:
     return f"{value:.{shift}f}"
 
 
+def column(table: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return a column of a table as in docs/data/published_speeds.yaml by the first cell of each row.
+
+    Names are the English ones; null is left out. Raises FigureError unless one column has that name.
+    """
+    heads, *rows = [
+        [cell["en"] if isinstance(cell, dict) else cell for cell in row]
+        for row in (table["columns"], *table["rows"])
+    ]
+    if heads.count(name) != 1:
+        raise FigureError(f"{heads.count(name)} columns are called {name}; exactly one is needed")
+    place = heads.index(name)
+    return {str(row[0]): row[place] for row in rows if row[place] is not None}
+
+
+def ratios(pairs: Mapping[str, tuple[float, float]]) -> list[float]:
+    """Return the second value of each pair in a column, divided by the first."""
+    return [second / first for first, second in pairs.values()]
+
+
 def one(entries: Iterable[Mapping[str, Any]], **wanted: Any) -> Mapping[str, Any]:
     """Return the only entry that has these values. Raises FigureError for none or several."""
     found = [entry for entry in entries if wanted.items() <= entry.items()]
@@ -117,6 +137,7 @@ def minus(values: Sequence[float], others: Sequence[float]) -> list[float]:
 
 
 FILTERS: dict[str, Callable[..., Any]] = {
+    "column": column,
     "count": count,
     "digits": digits,
     "find": find,
@@ -126,6 +147,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "minus": minus,
     "one": one,
     "percent": percent,
+    "ratios": ratios,
 }
 
 
