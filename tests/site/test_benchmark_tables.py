@@ -69,49 +69,36 @@ def test_a_benchmark_says_where_it_comes_from(content):
     assert source["torch"] and source["python"] and source["cpu_threads"]
 
 
-def test_the_loop_costs_what_the_page_says():
+def test_what_the_page_says_of_the_loop_without_figures():
     entries = yaml.safe_load((RESULTS / "training_loop.yaml").read_text(encoding="utf-8"))
+    found = [
+        {"system": entry["system"], "device": entry["device"]} | part
+        for entry in entries
+        for part in entry["overhead"]
+    ]
 
-    def ratios(**wanted):
-        """Return the ratios of the measurements with these facts, on whatever machine."""
-        found = [entry | part for entry in entries for part in entry["overhead"]]
-        return [row["ratio"] for row in found if wanted.items() <= row.items()]
+    def of(system, **wanted):
+        """Return the measurements of a system with these facts, on whatever machine."""
+        wanted["system"] = system
+        return [row for row in found if wanted.items() <= row.items()]
 
-    images = ratios(system="cifar_optimizers", against="steps")
-    indicators = ratios(system="indicator_transformer", against="bare")
-    towers, bare_towers = (ratios(system="two_tower", against=name) for name in ("steps", "bare"))
-    on_the_cpu, all_indicators = ratios(device="cpu"), ratios(system="indicator_transformer")
-    assert len(images) >= 4 and len(indicators) >= 3 and len(on_the_cpu) >= 6
-    assert max(ratio["median"] for ratio in images) < 1.02
-    assert max(ratio["median"] for ratio in indicators) < 1.03
-    assert max(ratio["median"] for ratio in all_indicators) == pytest.approx(1.04, abs=0.005)
-    assert all(ratio["low"] < 1 < ratio["high"] for ratio in on_the_cpu)
-    assert len(towers) >= 2 and max(ratio["median"] for ratio in towers) < 1.01
-    assert max(ratio["median"] for ratio in bare_towers) == pytest.approx(1.06, abs=0.005)
-    (on_the_gpu,) = (row for row in entries if (row["system"], row["device"]) == ("two_tower", "cuda"))
-    small = on_the_gpu["overhead"][0]
-    assert small["data"] == "pages"
-    assert small["simple"]["median"] / small["steps"] < 0.01
+    def medians(rows):
+        return [row["ratio"]["median"] for row in rows]
 
+    def contain_1(rows):
+        return all(row["ratio"]["low"] < 1 < row["ratio"]["high"] for row in rows)
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_loop_costs_floor_plans_and_dna_what_the_page_says(language):
-    entries = yaml.safe_load((RESULTS / "training_loop.yaml").read_text(encoding="utf-8"))
-    found = {
-        entry["system"]: [row for row in entry["overhead"] if row["against"] == "bare"] for entry in entries
-    }
-    page = (ROOT / f"docs/{language}/guides/benchmarking.md").read_text(encoding="utf-8")
-    nodes, edges = (found[f"floorplan_diffusion/{name}"] for name in ("train_nodes", "train_edges"))
-    assert {f"{row['ratio']['median']:.2f}" for row in nodes} == {"0.99"}
-    assert all(f"{row['ratio']['median']:.2f}" in page for row in (*nodes, *edges))
-    assert all(row["ratio"]["low"] < 1 < row["ratio"]["high"] for row in (*nodes, *edges))
-    (bases,), (classes, origin) = (found[f"genomic_caduceus/{name}"] for name in ("pretrain", "train"))
-    for row, share in ((bases, "7%"), (classes, "6%")):
-        assert f"{row['ratio']['median'] - 1:.0%}" == share and f" {share}" in page
-        assert f" {1e3 * row['simple']['median'] / row['steps']:.0f} ms" in page
-        assert round(1e3 * (row["real"]["median"] - row["simple"]["median"]) / row["steps"]) == 2
-    assert f"{origin['ratio']['median'] - 1:.1%}" == "0.5%"
-    assert f" {origin['simple']['median'] / origin['steps']:.2f} s" in page
+    assert max(medians(of("cifar_optimizers", against="steps"))) < 1.02
+    assert max(medians(of("indicator_transformer", against="bare"))) < 1.03
+    assert max(medians(of("two_tower", against="steps"))) < 1.01
+    assert contain_1(row for row in found if row["device"] == "cpu")
+    (towers,) = of("two_tower", data="pages", against="bare")
+    assert towers["simple"]["median"] / towers["steps"] < 0.01
+    stages = [of(f"floorplan_diffusion/{name}", against="bare") for name in ("train_nodes", "train_edges")]
+    assert all(map(contain_1, stages)) and len({round(ratio, 2) for ratio in medians(stages[0])}) == 1
+    (bases,), (classes, _) = (of(f"genomic_caduceus/{name}", against="bare") for name in ("pretrain", "train"))
+    more = [(row["real"]["median"] - row["simple"]["median"]) / row["steps"] for row in (bases, classes)]
+    assert [round(1e3 * seconds) for seconds in more] == [2, 2]
 
 
 def test_every_measured_training_has_words():
@@ -264,22 +251,3 @@ def test_a_training_without_a_result_is_an_error():
 def test_options_are_compared_whatever_their_order(typed, same):
     wanted = files.options(["--size", "origin", "--batch-size", "16"])
     assert (files.options(typed.split()) == wanted) is same
-
-
-def test_the_arithmetic_on_the_page():
-    """The page divides the work of a step by peaks and by measured times."""
-    data = yaml.safe_load((RESULTS / "resnet18.yaml").read_text(encoding="utf-8"))
-    work = 128 * next(n["training_flop"] for n in data["networks"] if n["id"] == "cifar")
-    m2 = next(chip["fp32_tflops"] for chip in data["chips"] if chip["name"] == "M2") * 1e12
-    by_level = {row["level"]: row for row in of_the_page(LARGE).rows}
-    found = [work / 1e9, 1e3 * work / m2]
-    found += [work / by_level[level]["median_s"] / 1e12 for level in ("cuda", "cpu")]
-    page = (ROOT / "docs" / "en" / "guides" / "benchmarking.md").read_text(encoding="utf-8")
-    for value, text in zip(found, ("426 GFLOP", "119 ms", "58 TFLOPS", "1.4 TFLOPS"), strict=True):
-        digits = len(text.split()[0].partition(".")[2])
-        assert f"{value:.{digits}f}" == text.split()[0] and text in page
-    digits = of_the_page("").rows
-    plain, compiled = digits[0], next(row for row in digits if row["level"] == "cpu+compile")
-    saved = plain["median_s"] - compiled["median_s"]
-    extra = compiled["start_s"] - plain["start_s"]
-    assert (round(extra), round(1e3 * saved, 1), round(extra / saved, -3)) == (43, 1.9, 23_000)

@@ -173,16 +173,6 @@ def test_links_lead_to_headings_that_exist(language):
         assert not anchor or f"{{ #{anchor} }}" in (folder / path).read_text(encoding="utf-8"), (path, anchor)
 
 
-@pytest.mark.parametrize("page", [PAGE, "reference/environment-variables.md"])
-@pytest.mark.parametrize(
-    ("language", "words"), [("en", "{} macOS wheels, from {} to {}"), ("zh", "{} 个 macOS wheel（{} 到 {}）")]
-)
-def test_pages_name_the_wheels_that_were_read(page, language, words):
-    wheels = list(ranges.read()["wheels"].values())
-    text = (ROOT / "docs" / language / page).read_text(encoding="utf-8")
-    assert words.format(len(wheels), wheels[0], wheels[-1]) in text.replace("*", "")
-
-
 def test_code_is_a_tested_section():
     sections, _ = all_sections(ROOT)
     named = [message["code"] for message in MESSAGES if "code" in message]

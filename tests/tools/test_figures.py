@@ -13,11 +13,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def data(tmp_path):
-    """Return a folder with two results and a recorded output."""
+    """Return a folder with two results, a table of speeds and a recorded output."""
     files = {
         "figures/plans.yaml": "",
         "results/plans.yaml": "- {name: default, closed: 0.0471}\n- {name: long, closed: 0.5}\n",
         "results/json.json": '{"before": [3, 5], "after": [4, 4]}',
+        "speeds.json": '{"columns": [{"en": "Chip"}, "A", {"en": "B", "zh": "C"}],'
+        ' "rows": [["M1", 3, [4, 2]], [{"en": "M2"}, null, [2, 3]]]}',
         "recorded/plans.txt": "epoch F1\n    1 0.75\ndone   F1 0.99, after 3 s\n",
     }
     for name, text in files.items():
@@ -33,6 +35,8 @@ def data(tmp_path):
         ("results.plans | map(attribute='closed') | max | fixed(2)", "0.50"),
         ("results.plans | map(attribute='closed') | mean | digits", "0.274"),
         ("(1e6 * results.plans[1].closed) | count", "500,000"),
+        ("speeds | column('A')", "{'M1': 3}"),
+        ("speeds | column('B') | ratios | max", "1.5"),
         ("results.json.after | minus(results.json.before) | min", "-1"),
         ("recorded.plans | find('^done +F1 ([0-9.]+)')", "0.99"),
     ],
@@ -48,6 +52,7 @@ def test_a_figure_is_computed_from_its_data(data, expression, text):
         ('(results.plans | one(name="other")).closed', "0 entries have {'name': 'other'}"),
         ("results.plans[0].open | percent", "has no attribute 'open'"),
         ("results.missing.x", "'missing'"),
+        ("speeds | column('C')", "0 columns are called C"),
         ("recorded.plans | find('accuracy (.+)')", "nothing matches accuracy (.+)"),
         ("1 +", "unexpected"),
     ],
