@@ -7,9 +7,9 @@ cannot disagree:
     parameters: computed.plans.parameters.nodes | count
     loss: recorded.plans | find("^done +loss ([0-9.]+)")
 
-`results.NAME` is docs/data/results/NAME.yaml or .json, `recorded.NAME` the text of docs/data/recorded/NAME.txt,
-and so on; the filters are Jinja's and those of FILTERS. What a program computes, such as the size of a network,
-is in docs/data/computed, which its test compares with it.
+`results.NAME` is docs/data/results/NAME.yaml or .json, `recorded.NAME` the text of a recorded output; filters
+are Jinja's and those of FILTERS. What a program computes, such as the size of a network, is in
+docs/data/computed, which its test compares with it.
 """
 
 import json

@@ -101,12 +101,10 @@ def test_variants_share_a_row_only_with_equal_marks():
     assert rows == [(("a", "a_", "a.out"), "x-"), (("_a_backward", "a.dtype"), "--"), (("b",), "x-")]
 
 
-def test_families_match_something_and_link_to_the_guide():
+def test_families_match_something():
     names = {base(name) for name in DATA["missing"]}
-    guide = (ROOT / "docs/en/guides/missing-operators.md").read_text(encoding="utf-8")
     for entry in page.families():
         assert any(re.fullmatch(entry["names"], name) for name in names), entry["names"]
-        assert entry.get("link", "missing-operators") in re.findall(r"\{ #([\w-]+) \}", guide)
     assert page.family("linalg_eig.out")[1]["link"] == "eig"
     assert page.family("mode")[1] is None
 

@@ -3,6 +3,7 @@
 import platform
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -10,6 +11,9 @@ import torch
 from snippets import device_mistakes
 from snippets.device import forward_on, is_mps, main, pick_accelerator, pick_device, why_not_cuda, why_not_mps
 from snippets.errors import UsageError, exit_with_one_line
+from tools.read_yaml import read_yaml
+
+COMPUTED = Path(__file__).resolve().parents[2] / "docs/data/computed/device.yaml"
 
 
 @pytest.fixture
@@ -38,6 +42,11 @@ def test_automatic_choice_prefers_cuda_then_mps(machine, cuda, mps, expected):
     assert reason.startswith("automatic choice")
     assert ("no CUDA: " in reason) == (expected != "cuda")
     assert ("no MPS: " in reason) == (expected == "cpu")
+
+
+def test_the_choice_on_a_mac_is_that_in_the_text(machine):
+    machine(mps=True)
+    assert read_yaml(COMPUTED)["on_a_mac"] == "{} ({})".format(*pick_device())
 
 
 @pytest.mark.parametrize("name", ["cuda", "mps", "cpu"])
