@@ -96,9 +96,10 @@ def test_what_the_page_says_of_the_loop_without_figures():
     assert towers["simple"]["median"] / towers["steps"] < 0.01
     stages = [of(f"floorplan_diffusion/{name}", against="bare") for name in ("train_nodes", "train_edges")]
     assert all(map(contain_1, stages)) and len({round(ratio, 2) for ratio in medians(stages[0])}) == 1
-    (bases,), (classes, _) = (of(f"genomic_caduceus/{name}", against="bare") for name in ("pretrain", "train"))
+    (bases,) = of("genomic_caduceus/pretrain", against="bare")
+    classes, _ = of("genomic_caduceus/train", against="bare")
     more = [(row["real"]["median"] - row["simple"]["median"]) / row["steps"] for row in (bases, classes)]
-    assert [round(1e3 * seconds) for seconds in more] == [2, 2]
+    assert len({round(1e3 * seconds) for seconds in more}) == 1
 
 
 def test_every_measured_training_has_words():
