@@ -1,4 +1,4 @@
-"""The corrected Caduceus guide prints what was recorded, names what the guide names, and computes right."""
+"""The corrected Caduceus guide names what the guide names, and what it says of options and errors is so."""
 
 import re
 from pathlib import Path
@@ -63,30 +63,11 @@ def part(page, start, end):
     return page[page.index(f"{{ #{start} }}") : page.index(f"{{ #{end} }}")]
 
 
-def recorded(name):
-    return (ROOT / f"docs/data/recorded/{name}.txt").read_text(encoding="utf-8")
-
-
-def test_the_results_are_those_of_the_recordings(page):
-    reached, best = re.search(
-        r"done +(\d+\.\d+%) of 2,000 .*\((\d+\.\d+%) at best\)", recorded("genomic_train")
-    ).groups()
-    learned, held_out = re.search(
-        r"([\d,]+) sequences to learn from, ([\d,]+) held out", recorded("genomic_train")
-    ).groups()
-    floor = re.search(r"before (\d\.\d+)", recorded("genomic_pretrain"))[1]
-    loss = re.search(r"done +loss (\d\.\d+)", recorded("genomic_pretrain"))[1]
-    assert float(loss) < float(floor)
-    section = part(page, "output", "fine-tune")
-    for figure in (reached, best, learned, held_out, floor):
-        assert re.search(rf"(?<![\d.,]){re.escape(figure)}(?!\d)", section), figure
-
-
-def test_the_recorded_comparison_found_no_difference():
-    lines = recorded("genomic_verify").splitlines()
-    assert (
-        lines[-3].startswith("ratio ") and "a step of the optimized settings takes 13% less time" in lines[-3]
-    )
+def test_the_recorded_comparison_found_a_difference():
+    """The page says that the last line but two has the result, and that 1 is outside of its range."""
+    lines = (ROOT / "docs/data/recorded/genomic_verify.txt").read_text(encoding="utf-8").splitlines()
+    low, high = re.match(r"ratio +[\d.]+ \(([\d.]+) to ([\d.]+)\)", lines[-3]).groups()
+    assert not float(low) <= 1 <= float(high)
 
 
 def test_everything_that_the_guide_names_is_in_the_table(page):
@@ -162,17 +143,3 @@ def test_with_a_plus_the_words_of_the_guide_work():
     words = ["+dataset.num_workers=0", "+dataset.pin_memory=false", "+dataset.drop_last=true"]
     read = TRAIN.read(["experiment=hg38/genomic_benchmark", *words])
     assert (read["workers"], read["pin_memory"], read["drop_last"]) == (0, False, True)
-
-
-def test_the_sums_are_right(page):
-    assert int(64 * 0.8) == 51 and round(1 - 51 / 128, 2) == 0.6
-    assert round(27_097 * 251 / 1e6, 1) == 6.8
-    for text in ("⌊64 × 0.8⌋ = 51", "60%", "6.8 MB"):
-        assert text in page
-
-
-def test_the_published_size_is_what_the_experiment_trains(page):
-    found = TRAIN.values([EXPERIMENT])
-    backbone = Backbone(*(found[f"model.config.{name}"] for name in ("d_model", "n_layer", "d_state")))
-    count = sum(parameter.numel() for parameter in Classifier(backbone, 2).parameters())
-    assert f"{count:,}" in page
