@@ -54,7 +54,6 @@ def test_the_recording_has_the_default_number_of_epochs():
     assert epochs == [*wanted[0], *wanted[1]]
 
 
-
 def test_every_program_of_the_guide_is_in_the_table(page):
     table = page[page.index("{ #commands }") : page.index("{ #use }")]
     scripts = yaml.safe_load((ROOT / "docs/data/coverage.yaml").read_text(encoding="utf-8"))["scripts"]

@@ -1,4 +1,4 @@
-"""What the pages say about the cost of wrong labels follows from the measured accuracies."""
+"""What the pages say in words about the cost of wrong labels follows from the measured accuracies."""
 
 import statistics
 from datetime import date
@@ -48,26 +48,11 @@ def test_after_60_epochs_the_learning_rate_decides_for_lion():
     assert lost("Lion", 60) < min(lost(name, 60) for name in ("SGD", "Adam", "AdamW"))
     assert {faster, "Muon"} == set(sorted(names(), key=lambda name: lost(name, 60))[-2:])
     assert min(names(), key=lambda name: lost(name, 60)) == "RAdam"
-    assert (round(lost(faster, 10)), round(lost(faster, 60))) == (1, 20)
     assert lost("Lion", 60) < lost("Adam", 60) < lost(faster, 60)
 
 
-def test_on_the_way_all_had_learned_the_digits():
-    """The best epoch of the runs with wrong labels, of 60, in percent."""
-    means = [100 * statistics.fmean(run["epochs"][60]["best_epoch_of_noisy"]) for run in DATA["runs"]]
-    assert (round(min(means), 1), round(max(means), 1)) == (96.6, 97.9)
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_what_was_learned_by_heart_is_quoted_as_measured(language):
-    page = (ROOT / "docs" / language / "examples/cifar-optimizers/training.md").read_text(encoding="utf-8")
-    section = page[page.index("{ #noise-cost }") : page.index("{ #options }")]
-    runs = DATA["memorised"]["runs"]
-    assert [run["train_accuracy"] > 1 - DATA["label_noise"] for run in runs] == [True] * 4
-    for measure in ("train_accuracy", "test_accuracy"):
-        places = [section.index(f"{run[measure]:.1%}") for run in runs]
-        assert places == sorted(places)
-    ordered = sorted(runs, key=lambda run: run["train_accuracy"])
-    assert [run["test_accuracy"] for run in ordered] == sorted(
-        (run["test_accuracy"] for run in runs), reverse=True
-    )
+def test_who_learned_more_by_heart_is_right_less_often():
+    runs = sorted(DATA["memorised"]["runs"], key=lambda run: run["train_accuracy"])
+    assert runs[0]["train_accuracy"] > 1 - DATA["label_noise"]
+    tests = [run["test_accuracy"] for run in runs]
+    assert tests == sorted(tests, reverse=True)

@@ -3,14 +3,7 @@
 import pytest
 import torch
 
-from examples.cifar_optimizers.model import ResidualBlock, ResNet18, parameter_count
-
-
-@pytest.mark.parametrize(
-    ("classes", "width", "count"), [(10, 64, 11_173_962), (10, 8, 176_402), (100, 64, 11_220_132)]
-)
-def test_number_of_parameters(classes, width, count):
-    assert parameter_count(ResNet18(classes, width)) == count
+from examples.cifar_optimizers.model import ResidualBlock, ResNet18
 
 
 @pytest.mark.parametrize("size", [8, 16, 32])

@@ -135,18 +135,6 @@ def test_recomputation_gives_the_same_gradients(calls):
         assert torch.equal(one, other)
 
 
-def test_the_numbers_of_weights_at_full_size():
-    with torch.device("meta"):  # counts without memory
-        edges, nodes = EdgeNetwork(), NodeNetwork()
-    count = {
-        name: sum(weights.numel() for weights in part.parameters())
-        for name, part in {"edges": edges, "fraction": edges.fraction, "nodes": nodes}.items()
-    }
-    assert count["edges"] == 9_598_211
-    assert count["edges"] - count["fraction"] == 9_466_370
-    assert count["nodes"] == 19_460_874
-
-
 class Formats(TorchDispatchMode):
     """Notes the number formats of all tensors that any operator takes or returns."""
 

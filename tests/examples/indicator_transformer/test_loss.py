@@ -45,11 +45,6 @@ def test_the_weighting_term_does_not_move_the_probabilities():
     assert (moved != 0).all()
 
 
-@pytest.mark.parametrize(("useful", "best"), [(0.5, 0.4751), (0.1, 0.0917), (0.9, 0.8902)])
-def test_the_best_probability_in_numbers(useful, best):
-    assert best_probability(torch.tensor(useful)).item() == pytest.approx(best, abs=5e-5)
-
-
 def test_at_the_best_probability_the_gradient_vanishes():
     useful = torch.linspace(0.01, 0.99, 99, dtype=torch.float64).unsqueeze(0)
     best = best_probability(useful)
