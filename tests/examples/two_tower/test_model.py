@@ -53,14 +53,6 @@ def test_the_number_of_weights_is_what_the_formula_says(width_in, shape):
         assert parameter_count(TwoTowers(width_in, shape, learned=True)) == sum(expected) + 1
 
 
-def test_the_origins_size():
-    """Its payload tower has these weights; its context tower had 53,177,088, of another block."""
-    context, payload = expected_parameters(768, ORIGIN)
-    assert payload == 1_182_720
-    block = 768 + 768 * 3072 + 1536 * 5 + 1536 * (48 + 256) + 49 * 1536 + 1536 * 128 + 1536 + 1536 * 768
-    assert context == 769 * 768 + 8 * block + 768 + 768 * 768
-
-
 @pytest.mark.parametrize("tower", ["ssm", "gru"])
 def test_towers_begin_at_the_identity(tower):
     model = TwoTowers(12, Shape(8, 2, tower, state=3))
