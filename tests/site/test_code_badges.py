@@ -1,6 +1,5 @@
 """The lines under code blocks: right words from the record, none for changed text, in the right place."""
 
-import json
 from datetime import date
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from bs4 import BeautifulSoup
 from mkdocs.exceptions import PluginError
 
 from docs.hooks.code_badges import WORDS, Facts, add_badges, add_badges_to_notebook
+from tools.checks import executed_record
 from tools.checks.markdown_fences import find_fences
 from tools.checks.page_code import built_page, code_in_data, notebook_code, pages
 from tools.checks.sections import all_sections
@@ -30,11 +30,10 @@ def known(tmp_path):
     )
     (tmp_path / "docs/data/recorded").mkdir(parents=True)
 
-    def facts(**record):
+    def facts(digest="", **record):
         section = all_sections(tmp_path)[0]["snippets/a.py:one"]
-        record = {"hash": section.hash, "contexts": ["cpu"]} | record
-        document = {"verified_with": VERSIONS, "sections": {section.key: record}}
-        (tmp_path / "docs/data/executed.json").write_text(json.dumps(document), encoding="utf-8")
+        known = {f"{section.key} {digest or section.hash}": {"contexts": ["cpu"]} | record}
+        executed_record.write(tmp_path, executed_record.Record(VERSIONS, known))
         return Facts(tmp_path)
 
     return facts
@@ -82,7 +81,7 @@ def test_badges_say_what_was_measured(known, record, english, chinese):
 
 
 def test_changed_text_has_neither_badge_nor_versions(known):
-    (line,), verified = added(FENCE, known(hash="0" * 16))
+    (line,), verified = added(FENCE, known("0" * 16))
     assert "code-badge" not in line
     assert verified == []
 
@@ -162,13 +161,13 @@ def test_lines_keep_the_place_of_their_fence(known):
     assert len(find_fences("\n".join(lines))[0]) == 2
 
 
-@pytest.mark.parametrize(("digest", "badges"), [({}, 1), ({"hash": "0" * 16}, 0)])
+@pytest.mark.parametrize(("digest", "badges"), [("", 1), ("0" * 16, 0)])
 def test_notebook_pages(known, digest, badges):
     cell = '<div class="language-python highlight"><pre><code>x = 1\ny = 2\nz = 3\n</code></pre></div>'
     output = '<div class="notebook-output"><div class="highlight"><pre><code>x</code></pre></div></div>'
     html = f'<div class="notebook">{cell}{output}</div>'
     soup = BeautifulSoup(
-        add_badges_to_notebook(html, known(**digest), WORDS["en"], "", '<a href="../how/">How</a>'),
+        add_badges_to_notebook(html, known(digest), WORDS["en"], "", '<a href="../how/">How</a>'),
         "html.parser",
     )
     assert len(soup.select("p > .code-origin")) == 1
