@@ -27,7 +27,7 @@ from tools.checks.page_code import RECORDED
 from tools.checks.readings import page_dates
 from tools.checks.sections import Section, all_sections
 from tools.checks.shell_snippets import run_mark
-from tools.read_yaml import read_yaml
+from tools.recordings import read_machines, read_recordings
 
 EXPLANATION = "project/how-it-is-tested.md"
 
@@ -94,9 +94,7 @@ class Facts:
         self.root = root
         self.sections: dict[str, Section] = all_sections(root)[0]
         self.executed = executed_record.read(root)
-        index = root / RECORDED / "index.yaml"
-        entries = read_yaml(index) if index.is_file() else []
-        self.recorded: dict[str, dict] = {entry["name"]: entry for entry in entries}
+        self.recorded, self.machines = read_recordings(root), read_machines(root)
         self.page_dates = page_dates(root)
 
     def execution(self, include: str) -> dict | None:
@@ -185,7 +183,7 @@ def origin(fence: Fence, known: Facts, words: dict, source_url: str) -> str | No
         return None
     recorded = known.recorded.get(Path(path).stem) if path.startswith(RECORDED) else None
     if recorded:
-        return _line(recording(recorded, words), [])
+        return _line(recording(recorded, known.machines[recorded["machine"]], words), [])
     if path.endswith(".sh"):
         return _line(file_link(path, source_url), [shell_badge(known.root / path, words)])
     badges = python_badges(known.execution(fence.include), words)
@@ -223,12 +221,11 @@ def shell_badge(path: Path, words: dict) -> tuple[str, str]:
     return ("ran" if mark.kind == "run" else "not-run"), words[mark.kind]
 
 
-def recording(entry: dict, words: dict) -> str:
+def recording(entry: dict, machine: dict, words: dict) -> str:
     """Describe a recorded output: command, date, machine and versions."""
-    command = _code(" ".join(entry["command"]).removeprefix("bash -c "))
-    cores = words["cores"].format(entry["machine"]["cpu_cores"])
-    facts = [entry["machine"]["system"], cores, name_versions(entry["versions"], words)]
-    return words["recorded"].format(command, entry["date"], words[", "].join(facts))
+    cores = words["cores"].format(machine["cpu_cores"])
+    facts = [machine["system"], cores, name_versions(machine["versions"], words)]
+    return words["recorded"].format(_code(entry["command"]), entry["date"], words[", "].join(facts))
 
 
 def name_versions(versions: dict[str, str], words: dict) -> str:

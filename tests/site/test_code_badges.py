@@ -12,6 +12,7 @@ from tools.checks import executed_record
 from tools.checks.markdown_fences import find_fences
 from tools.checks.page_code import built_page, code_in_data, notebook_code, pages
 from tools.checks.sections import all_sections
+from tools.recordings import note
 from tools.repository_passages import passages_for, repository_address
 
 pytestmark = pytest.mark.unmeasured
@@ -143,11 +144,11 @@ def test_shell_badges(known, tmp_path, mark, expected):
 
 def test_recorded_output_names_command_machine_and_date(known, tmp_path):
     (tmp_path / "docs/data/recorded/run.txt").write_text("x\n", encoding="utf-8")
-    (tmp_path / "docs/data/recorded/index.yaml").write_text(
-        "- {name: run, command: [python, a_b.py], date: 2026-11-20, "
-        "versions: {python: '3.11', torch: 2.15.0},\n   machine: {system: Linux x86-64, cpu_cores: 2}}\n",
-        encoding="utf-8",
+    (tmp_path / "docs/data/recorded/run.yaml").write_text(
+        "command: python a_b.py\ncompare: exact\n", encoding="utf-8"
     )
+    machine = {"system": "Linux x86-64", "cpu_cores": 2, "versions": {"python": "3.11", "torch": "2.15.0"}}
+    note(tmp_path, "run", "2026-11-20", machine)
     (line,), _ = added('```text\n--8<-- "docs/data/recorded/run.txt"\n```\n', known())
     assert "output of <code>python a&#95;b.py</code>, recorded on 2026-11-20" in line
     assert "2026-11-20: Linux x86-64, 2 CPU cores, Python 3.11, PyTorch 2.15.0<" in line
