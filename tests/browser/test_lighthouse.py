@@ -27,7 +27,7 @@ BROWSER_FLAGS = "--headless=new --no-first-run --disable-background-networking -
 
 
 def audit(url, form):
-    """Return the scores from 0 to 100 by category, of a page as a phone or a computer shows it."""
+    """Return the scores from 0 to 100 by category of a page, as a phone or a computer shows it."""
     flags = BROWSER_FLAGS + (" --no-sandbox" if os.geteuid() == 0 else "")
     command = [*LIGHTHOUSE, url, "--quiet", "--output=json", f"--chrome-flags={flags}"]
     done = subprocess.run(
@@ -37,7 +37,9 @@ def audit(url, form):
         check=True,
     )
     report = json.loads(done.stdout)
-    failed = [name for name, one in report["audits"].items() if one["score"] == 0]
+    parts = [one for name, one in report["categories"].items() if name != "performance"]
+    weighed = {part["id"] for one in parts for part in one["auditRefs"] if part["weight"]}
+    failed = [name for name in sorted(weighed) if report["audits"][name]["score"] == 0]
     scores = {name: round(one["score"] * 100) for name, one in report["categories"].items()}
     print(form, scores, url, *failed)
     return scores
