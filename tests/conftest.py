@@ -16,7 +16,7 @@ import pytest
 
 from tests.mkdocs_runs import build_site
 from tests.static_server import static_server
-from tools.checks.lighthouse import system_browser
+from tests.system_browser import system_browser
 
 ROOT = Path(__file__).resolve().parent.parent
 

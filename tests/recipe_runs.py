@@ -14,7 +14,8 @@ import pytest
 import torch
 
 from tools.checks.compare_output import compare
-from tools.record_output import FOLDER, compared_part, read_index
+from tools.record_output import compared_part
+from tools.recordings import FOLDER, read_recordings
 
 ROOT = Path(__file__).resolve().parent.parent
 RECIPES = {path.stem: path for path in sorted((ROOT / "snippets/recipes").glob("*.py"))}
@@ -52,7 +53,7 @@ def differences(name: str, printed: str) -> list[str]:
     """Compare what a recipe printed on this machine with its recording, which was made on a CPU."""
     if name in ON_MPS and torch.backends.mps.is_available():
         return [] if re.fullmatch(ON_MPS[name], printed) else [f"on MPS, {name} printed {printed!r}"]
-    entry = next(entry for entry in read_index(ROOT) if entry["name"] == f"recipe_{name}")
+    entry = read_recordings(ROOT)[f"recipe_{name}"]
     recorded = (ROOT / FOLDER / f"recipe_{name}.txt").read_text(encoding="utf-8")
     texts = (compared_part(entry, without_device(text)) for text in (recorded, printed))
     return compare(*texts, entry["compare"])[1]

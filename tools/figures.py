@@ -34,10 +34,10 @@ class FigureError(ValueError):
     """A figure is unknown, or its expression fails; the message names it and what to do."""
 
 
-READERS: dict[str, Callable[[Path], Any]] = {
+READERS: dict[str, Callable[[Path], Any]] = {  # of a recording, which has two files, the output is read
+    ".txt": lambda file: file.read_text(encoding="utf-8"),
     ".yaml": read_yaml,
     ".json": lambda file: json.loads(file.read_text(encoding="utf-8")),
-    ".txt": lambda file: file.read_text(encoding="utf-8"),
 }
 
 

@@ -2,23 +2,15 @@
 
     python -m tools.record_output [NAME ...]      (`make record`) run the commands again, store their output
 
-docs/data/recorded/index.yaml lists the recordings. Written by hand: `name` of the text file beside it;
-`command`, run from the repository's root; `before`, commands that run first and whose output is not kept;
-`exit_code`, where it is not 0; `compare`, which is `exact`, or `masked` where the output holds measurements
-(tools/checks/compare_output.py); `needs`, what a machine must be for the output to be comparable;
-`until`, words of the line up to which output is compared, where below it even the order of the lines is a
-measurement; `long: true`, where the long tests alone run the command; `repeat`, a shorter command that the
-tests run in place of one that takes minutes: of rows that differ in numbers only, one is compared; `keep`,
-files of the run folder that are stored too; `draw`, which of these become curves in docs/assets/images/
-(tools.drawing.curves). This tool writes date, machine, versions, and the SHA-256 of the text, so that no
-recording is edited by hand.
+tools/recordings.py says what describes a recording. Nobody edits the text by hand: the tests run the commands
+again and compare (tests/site/test_recorded_output.py). Numbers that this comparison masks have no other guard
+than git: a change to the text without a new `date` beside it was made by hand.
 """
 
 from __future__ import annotations
 
 import argparse
 import datetime
-import hashlib
 import itertools
 import os
 import platform
@@ -29,38 +21,17 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import yaml
-
 from tools.checks.compare_output import mask
 from tools.checks.coverage_data import SIMULATED_MPS, SIMULATED_PYTHON, this_machine
 from tools.drawing.curves import pictures
+from tools.recordings import FOLDER, note, read_recordings
 from tools.working_copy import environment, working_copy
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDER = Path("docs/data/recorded")
 IMAGES = Path("docs/assets/images")
-INDEX = FOLDER / "index.yaml"
-BY_HAND = (
-    "name",
-    "before",
-    "command",
-    "repeat",
-    "exit_code",
-    "compare",
-    "until",
-    "long",
-    "needs",
-    "keep",
-    "draw",
-)
 SHOWN_FOLDER = "~/mps-handbook"  # stands in recordings for the folder of whoever recorded
 TIMEOUT = 280  # seconds
 LONG_TIMEOUT = 900  # of commands that the tests do not run
-
-_HEADER = """\
-# Recorded output, see tools/record_output.py. `make record` writes date, machine, versions and sha256.
-"""
-
 
 # Gives what a system printed when it was trained without any option, and its run folder.
 Trained = Callable[[str], tuple[str, Path]]
@@ -71,24 +42,8 @@ class RecordingFailed(RuntimeError):
     """A recorded command ended with an error, or printed nothing."""
 
 
-def read_index(root: Path) -> list[dict]:
-    """Return the entries of the index. Raises ValueError for one that is not as described above."""
-    entries = yaml.safe_load((root / INDEX).read_text(encoding="utf-8")) or []
-    for entry in entries:
-        if not {"name", "command", "compare"} <= entry.keys() or entry["compare"] not in ("exact", "masked"):
-            raise ValueError(f"{INDEX}: an entry needs name, command, and compare: exact or masked: {entry}")
-        unknown = set(entry.get("needs", [])) - machine_traits(known=True)
-        if unknown:
-            raise ValueError(
-                f"{INDEX}: {entry['name']} needs something unknown: {', '.join(sorted(unknown))}"
-            )
-    return entries
-
-
-def machine_traits(known: bool = False) -> set[str]:
-    """Return what this machine is, of the words that `needs` may use; with `known`, all of these words."""
-    if known:
-        return {"linux", "macos", "x86-64", "arm64", "cpu", "mps", "cuda", SIMULATED_MPS}
+def machine_traits() -> set[str]:
+    """Return what this machine is, of the words that `needs` may use (tools.recordings.TRAITS)."""
     system = {"Linux": "linux", "Darwin": "macos"}.get(platform.system(), "")
     processor = {"x86_64": "x86-64", "aarch64": "arm64", "arm64": "arm64"}.get(platform.machine(), "")
     simulated = SIMULATED_MPS if (ROOT / SIMULATED_PYTHON).exists() else ""
@@ -121,13 +76,13 @@ def run(entry: dict, root: Path, keep_in: Path | None = None, trained: Trained |
     codes = [0] * (len(commands) - 1) + [entry.get("exit_code", 0)]
     with working_copy(root) as folder:
         for command, code in zip(commands, codes, strict=True):
-            default = _DEFAULT_TRAINING.fullmatch(" ".join(command))
+            default = _DEFAULT_TRAINING.fullmatch(command)
             if default and trained:
                 printed, made = trained(default["system"])
                 shutil.copytree(made, folder / (default["out"] or f"runs/{default['system']}/{made.name}"))
                 continue
             done = subprocess.run(
-                command,
+                ["bash", "-c", command],
                 cwd=folder,
                 env=environment(python.parent),
                 stdout=subprocess.PIPE,
@@ -184,11 +139,6 @@ def compared_part(entry: dict, text: str) -> str:
     return "\n".join(lines[:last])
 
 
-def text_hash(text: str) -> str:
-    """Return the SHA-256 that the index keeps of a recording."""
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def drawn(entry: dict, root: Path) -> dict[str, str]:
     """Return the pictures that an entry's stored files become, by file name."""
     found: dict[str, str] = {}
@@ -199,32 +149,28 @@ def drawn(entry: dict, root: Path) -> dict[str, str]:
 
 def record(names: list[str], root: Path = ROOT) -> None:
     """Run the named entries (none: all) and store their output. Raises ValueError for an unknown name."""
-    entries = read_index(root)
-    unknown = set(names) - {entry["name"] for entry in entries}
+    entries = read_recordings(root)
+    unknown = set(names) - entries.keys()
     if unknown:
-        known = ", ".join(entry["name"] for entry in entries)
+        known = ", ".join(entries)
         raise ValueError(f"no recording is named {', '.join(sorted(unknown))}; choose from: {known}")
-    machine = {"system": f"{platform.system()} {platform.machine()}".replace("x86_64", "x86-64")}
-    for entry in entries:
-        if names and entry["name"] not in names:
-            continue
+    machine: dict[str, object] = {
+        "system": f"{platform.system()} {platform.machine()}".replace("x86_64", "x86-64")
+    }
+    machine["cpu_cores"] = os.cpu_count()
+    for name in names or entries:
+        entry = entries[name]
         missing = set(entry.get("needs", [])) - machine_traits()
         if missing:
-            print(f"left as it is: {entry['name']} needs {', '.join(sorted(missing))}")
+            print(f"left as it is: {name} needs {', '.join(sorted(missing))}")
             continue
         text = run(entry, root, keep_in=root / FOLDER)
-        (root / FOLDER / f"{entry['name']}.txt").write_text(text, encoding="utf-8")
+        (root / FOLDER / f"{name}.txt").write_text(text, encoding="utf-8")
         for file, picture in drawn(entry, root).items():
             (root / IMAGES / file).write_text(picture, encoding="utf-8")
-        for field in entry.keys() - set(BY_HAND):
-            del entry[field]
-        entry["date"] = datetime.date.today()
-        entry["machine"] = machine | {"cpu_cores": os.cpu_count()}
-        entry["versions"] = versions_of(python_of(entry))
-        entry["sha256"] = text_hash(text)
-        print(f"recorded {entry['name']}: {len(text.splitlines())} lines")
-    document = yaml.safe_dump(entries, sort_keys=False, allow_unicode=True, width=110)
-    (root / INDEX).write_text(_HEADER + document, encoding="utf-8")
+        today = datetime.date.today().isoformat()
+        note(root, name, today, machine | {"versions": versions_of(python_of(entry))})
+        print(f"recorded {name}: {len(text.splitlines())} lines")
 
 
 def main() -> int:

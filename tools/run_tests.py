@@ -9,7 +9,7 @@ also the slow ones; those on the simulated MPS device, in .venv-sim; and last th
 on a page ran, which reads the finished coverage data (tools/checks/executed_lines.py).
 
 With --check, the quick ones alone: the linters, and the tests that start no program and no browser. With
-names of tests, these alone; what they ran is noted in docs/data/executed.json (tools.checks.executed_record).
+names of tests, these alone; what they ran is noted in docs/data/executed.txt (tools.checks.executed_record).
 
 The last line is `N passed, N failed, N skipped`; the exit code is 0 only when nothing failed and every stage
 ran at least one test.
@@ -211,8 +211,8 @@ def run_some(tests: list[str]) -> int:
     stages += [run_simulated(on_device, "not proof")] if on_device else []
     if not any(stage.failed for stage in stages):
         report = measure(ROOT)
-        for key in executed_record.update(ROOT, report, complete=False):
-            print(f"{executed_record.RECORD}: brought up to date for {key}; commit both together")
+        for line in executed_record.update(ROOT, report, complete=False):
+            print(f"{executed_record.RECORD}: brought up to date for {line}; commit both together")
         for key in executed_record.out_of_date(ROOT):
             lines = ", ".join(map(str, report.never_ran.get(key, [])))
             print(f"{executed_record.RECORD}: nothing noted of {key}: these tests did not run line {lines}")

@@ -1,12 +1,11 @@
 """Put a line under each code block: the file that it comes from, and where the test run executed it.
 
-What was executed stands in docs/data/executed.json, written by test runs. A section whose code has another
+What was executed stands in docs/data/executed.txt, written by test runs. A section whose code has another
 hash than the one there gets no badge, and a page with such a section no "verified with" line. Shell files say
 in their first lines whether the tests run them; recorded outputs carry machine, versions and date. The last
 line also says when the page was checked against its sources (tools/checks/readings.py).
 """
 
-import json
 import os
 import posixpath
 from datetime import date
@@ -22,12 +21,13 @@ from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
+from tools.checks import executed_record
 from tools.checks.markdown_fences import Fence, find_fences
 from tools.checks.page_code import RECORDED
 from tools.checks.readings import page_dates
 from tools.checks.sections import Section, all_sections
 from tools.checks.shell_snippets import run_mark
-from tools.read_yaml import read_yaml
+from tools.recordings import read_machines, read_recordings
 
 EXPLANATION = "project/how-it-is-tested.md"
 
@@ -93,19 +93,14 @@ class Facts:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.sections: dict[str, Section] = all_sections(root)[0]
-        record = root / "docs/data/executed.json"
-        executed = json.loads(record.read_text(encoding="utf-8")) if record.is_file() else {}
-        self.executed: dict[str, dict] = executed.get("sections", {})
-        self.versions: dict[str, str] = executed.get("verified_with", {})
-        index = root / RECORDED / "index.yaml"
-        entries = read_yaml(index) if index.is_file() else []
-        self.recorded: dict[str, dict] = {entry["name"]: entry for entry in entries}
+        self.executed = executed_record.read(root)
+        self.recorded, self.machines = read_recordings(root), read_machines(root)
         self.page_dates = page_dates(root)
 
     def execution(self, include: str) -> dict | None:
         """Return the record of a Python section, None when its code has changed since it ran."""
-        record, section = self.executed.get(include), self.sections.get(include)
-        return record if record and section and record["hash"] == section.hash else None
+        section = self.sections.get(include)
+        return self.executed.sections.get(section.identity) if section else None
 
 
 facts = cache(Facts)  # docs/hooks/whole_site.py empties it before each build
@@ -142,7 +137,7 @@ def add_badges(
     }
     ran = python and all(known.execution(include) for include in python)
     link = f"[{WORDS[language]['how']}]({explanation})"
-    lines += ["", foot(known.versions if ran else {}, read, WORDS[language], link)]
+    lines += ["", foot(known.executed.versions if ran else {}, read, WORDS[language], link)]
     return "\n".join(lines) + "\n"
 
 
@@ -176,7 +171,7 @@ def add_badges_to_notebook(
             line = _line(file_link(section.path, source_url), badges)
             block.insert_after(BeautifulSoup(f"<p>{line}</p>", "html.parser"))
     ran = blocks and all(section and known.execution(section.key) for section in found)
-    if line := foot(known.versions if ran else {}, read, words, explanation):
+    if line := foot(known.executed.versions if ran else {}, read, words, explanation):
         (soup.select_one(".notebook") or soup).append(BeautifulSoup(f"<p>{line}</p>", "html.parser"))
     return str(soup)
 
@@ -188,7 +183,7 @@ def origin(fence: Fence, known: Facts, words: dict, source_url: str) -> str | No
         return None
     recorded = known.recorded.get(Path(path).stem) if path.startswith(RECORDED) else None
     if recorded:
-        return _line(recording(recorded, words), [])
+        return _line(recording(recorded, known.machines[recorded["machine"]], words), [])
     if path.endswith(".sh"):
         return _line(file_link(path, source_url), [shell_badge(known.root / path, words)])
     badges = python_badges(known.execution(fence.include), words)
@@ -226,12 +221,11 @@ def shell_badge(path: Path, words: dict) -> tuple[str, str]:
     return ("ran" if mark.kind == "run" else "not-run"), words[mark.kind]
 
 
-def recording(entry: dict, words: dict) -> str:
+def recording(entry: dict, machine: dict, words: dict) -> str:
     """Describe a recorded output: command, date, machine and versions."""
-    command = _code(" ".join(entry["command"]).removeprefix("bash -c "))
-    cores = words["cores"].format(entry["machine"]["cpu_cores"])
-    facts = [entry["machine"]["system"], cores, name_versions(entry["versions"], words)]
-    return words["recorded"].format(command, entry["date"], words[", "].join(facts))
+    cores = words["cores"].format(machine["cpu_cores"])
+    facts = [machine["system"], cores, name_versions(machine["versions"], words)]
+    return words["recorded"].format(_code(entry["command"]), entry["date"], words[", "].join(facts))
 
 
 def name_versions(versions: dict[str, str], words: dict) -> str:

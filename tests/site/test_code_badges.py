@@ -1,6 +1,5 @@
 """The lines under code blocks: right words from the record, none for changed text, in the right place."""
 
-import json
 from datetime import date
 from pathlib import Path
 
@@ -9,9 +8,11 @@ from bs4 import BeautifulSoup
 from mkdocs.exceptions import PluginError
 
 from docs.hooks.code_badges import WORDS, Facts, add_badges, add_badges_to_notebook
+from tools.checks import executed_record
 from tools.checks.markdown_fences import find_fences
 from tools.checks.page_code import built_page, code_in_data, notebook_code, pages
 from tools.checks.sections import all_sections
+from tools.recordings import note
 from tools.repository_passages import passages_for, repository_address
 
 pytestmark = pytest.mark.unmeasured
@@ -30,11 +31,10 @@ def known(tmp_path):
     )
     (tmp_path / "docs/data/recorded").mkdir(parents=True)
 
-    def facts(**record):
+    def facts(digest="", **record):
         section = all_sections(tmp_path)[0]["snippets/a.py:one"]
-        record = {"hash": section.hash, "contexts": ["cpu"]} | record
-        document = {"verified_with": VERSIONS, "sections": {section.key: record}}
-        (tmp_path / "docs/data/executed.json").write_text(json.dumps(document), encoding="utf-8")
+        known = {f"{section.key} {digest or section.hash}": {"contexts": ["cpu"]} | record}
+        executed_record.write(tmp_path, executed_record.Record(VERSIONS, known))
         return Facts(tmp_path)
 
     return facts
@@ -82,7 +82,7 @@ def test_badges_say_what_was_measured(known, record, english, chinese):
 
 
 def test_changed_text_has_neither_badge_nor_versions(known):
-    (line,), verified = added(FENCE, known(hash="0" * 16))
+    (line,), verified = added(FENCE, known("0" * 16))
     assert "code-badge" not in line
     assert verified == []
 
@@ -144,11 +144,11 @@ def test_shell_badges(known, tmp_path, mark, expected):
 
 def test_recorded_output_names_command_machine_and_date(known, tmp_path):
     (tmp_path / "docs/data/recorded/run.txt").write_text("x\n", encoding="utf-8")
-    (tmp_path / "docs/data/recorded/index.yaml").write_text(
-        "- {name: run, command: [python, a_b.py], date: 2026-11-20, "
-        "versions: {python: '3.11', torch: 2.15.0},\n   machine: {system: Linux x86-64, cpu_cores: 2}}\n",
-        encoding="utf-8",
+    (tmp_path / "docs/data/recorded/run.yaml").write_text(
+        "command: python a_b.py\ncompare: exact\n", encoding="utf-8"
     )
+    machine = {"system": "Linux x86-64", "cpu_cores": 2, "versions": {"python": "3.11", "torch": "2.15.0"}}
+    note(tmp_path, "run", "2026-11-20", machine)
     (line,), _ = added('```text\n--8<-- "docs/data/recorded/run.txt"\n```\n', known())
     assert "output of <code>python a&#95;b.py</code>, recorded on 2026-11-20" in line
     assert "2026-11-20: Linux x86-64, 2 CPU cores, Python 3.11, PyTorch 2.15.0<" in line
@@ -162,13 +162,13 @@ def test_lines_keep_the_place_of_their_fence(known):
     assert len(find_fences("\n".join(lines))[0]) == 2
 
 
-@pytest.mark.parametrize(("digest", "badges"), [({}, 1), ({"hash": "0" * 16}, 0)])
+@pytest.mark.parametrize(("digest", "badges"), [("", 1), ("0" * 16, 0)])
 def test_notebook_pages(known, digest, badges):
     cell = '<div class="language-python highlight"><pre><code>x = 1\ny = 2\nz = 3\n</code></pre></div>'
     output = '<div class="notebook-output"><div class="highlight"><pre><code>x</code></pre></div></div>'
     html = f'<div class="notebook">{cell}{output}</div>'
     soup = BeautifulSoup(
-        add_badges_to_notebook(html, known(**digest), WORDS["en"], "", '<a href="../how/">How</a>'),
+        add_badges_to_notebook(html, known(digest), WORDS["en"], "", '<a href="../how/">How</a>'),
         "html.parser",
     )
     assert len(soup.select("p > .code-origin")) == 1

@@ -12,7 +12,8 @@ import shell_sections
 from examples.programs.run_folder import RunFolder
 from tools.checks.sections import all_sections
 from tools.checks.shell_snippets import FOLDER, branches, run_mark, without
-from tools.record_output import machine_traits, read_index
+from tools.record_output import machine_traits
+from tools.recordings import read_recordings
 from tools.working_copy import environment, working_copy
 
 pytestmark = pytest.mark.unmeasured
@@ -37,8 +38,9 @@ def case(path):
 def run_elsewhere():
     """Return the commands that test_recorded_output.py runs on this machine; it also reads their output."""
     traits = machine_traits()
-    entries = (entry for entry in read_index(ROOT) if traits.issuperset(entry.get("needs", [])))
-    commands = [entry["command"] for entry in entries if not (entry.get("before") or entry.get("exit_code"))]
+    entries = [one for one in read_recordings(ROOT).values() if traits.issuperset(one.get("needs", []))]
+    alone = (entry for entry in entries if not (entry.get("before") or entry.get("exit_code")))
+    commands = [shlex.split(entry["command"]) for entry in alone]
     return [command for command in commands if "--quick" not in command]  # others may look at that short run
 
 

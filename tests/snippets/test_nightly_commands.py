@@ -2,9 +2,7 @@
 
 import os
 import re
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +14,6 @@ SHELL = ROOT / "snippets" / "shell"
 NIGHTLY_INDEX = "https://download.pytorch.org/whl/nightly/cpu"
 STABLE, STABLE_VISION = "2.15.0", "0.29.2"  # those that the section `back` names
 OLDER, NEWER = "2.16.0.dev20261118", "2.16.0.dev20261120"
-UV = shutil.which("uv", path=str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"])
 
 
 def section(file, name):
@@ -26,10 +23,10 @@ def section(file, name):
 
 
 def clean_environment(**more):
-    personal = ("PIP_", "UV_", "GIT_", "PYTHON", "VIRTUAL_ENV")
+    personal = ("PIP_", "GIT_", "PYTHON", "VIRTUAL_ENV")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(personal)}
     quiet = {"PIP_CONFIG_FILE": os.devnull, "PIP_NO_CACHE_DIR": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    return kept | quiet | {"GIT_CONFIG_GLOBAL": os.devnull, "UV_NO_CONFIG": "1", "UV_NO_CACHE": "1"} | more
+    return kept | quiet | {"GIT_CONFIG_GLOBAL": os.devnull} | more
 
 
 def bash(lines, folder, **more):
@@ -43,72 +40,22 @@ def bash(lines, folder, **more):
     )
 
 
-# ---- pip and uv ----
+# ---- installing, pinning, going back ----
 
 
 @pytest.fixture(scope="module")
 def indexes(tmp_path_factory):
-    """Return a folder with an index of releases, and one of nightlies that has an older NumPy, too."""
+    """Return a folder with an index of releases, and one of nightlies, which has NumPy, too."""
     folder = tmp_path_factory.mktemp("indexes")
     stable, nightly = folder / "stable", folder / "nightly"
     make_wheel(stable, "torch", STABLE, needs=["numpy"])
     make_wheel(stable, "torchvision", STABLE_VISION, needs=["torch>=2.14.0"])
     make_wheel(stable, "numpy", "2.4.0")
-    make_wheel(stable, "numpy", "2.5.0rc1")
     make_wheel(nightly, "numpy", "2.3.0")
     for torch in (OLDER, NEWER):
         make_wheel(nightly, "torch", torch, needs=["numpy"])
         make_wheel(nightly, "torchvision", torch.replace("2.16", "0.30"), needs=[f"torch=={torch}"])
     return folder
-
-
-def planned(program, options, indexes, environment):
-    """Return what pip or uv would install, as {package: version}."""
-    where = ["--index-url", (indexes / "stable").as_uri()]
-    if "extra" in options:
-        where += ["--extra-index-url", (indexes / "nightly").as_uri()]
-    elif "nightly" in options:
-        where = ["--index-url", (indexes / "nightly").as_uri()]
-    pre = ["--pre"] if "pre" in options else []
-    if program == "uv":
-        command = [UV, "pip", "install", "--python", environment, "--dry-run"]
-    else:
-        command = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed"]
-    done = subprocess.run(
-        [*command, *pre, "torch", "torchvision", *where],
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    printed = done.stdout + done.stderr
-    if program == "uv":
-        return dict(re.findall(r"^ \+ ([\w.-]+)==(\S+)", printed, re.MULTILINE))
-    return dict(re.findall(r"([a-z]+)-(\d\S*)", printed.partition("Would install")[2]))
-
-
-@pytest.mark.program
-@pytest.mark.parametrize(
-    ("program", "options", "torch", "numpy"),
-    [
-        ("pip", "pre nightly", NEWER, "2.3.0"),
-        ("pip", "pre extra", NEWER, "2.5.0rc1"),  # --pre is for every package
-        ("pip", "extra", STABLE, "2.4.0"),
-        ("uv", "pre nightly", NEWER, "2.3.0"),
-        ("uv", "pre extra", NEWER, "2.3.0"),  # the first index that has a package, also for NumPy
-        ("uv", "extra", NEWER, "2.3.0"),
-    ],
-)
-def test_which_index_wins(indexes, tmp_path, program, options, torch, numpy):
-    """The table of the page: `--index-url`, `--extra-index-url` and `--pre`, by pip and by uv."""
-    if program == "uv":
-        if not UV:
-            pytest.skip("uv is not installed here")
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
-    plan = planned(program, options.split(), indexes, tmp_path / "bare")
-    assert plan["torch"] == torch
-    assert plan["torchvision"].replace("0.30", "2.16") == (STABLE_VISION if torch == STABLE else torch)
-    assert plan["numpy"] == numpy
 
 
 @pytest.mark.long
@@ -133,28 +80,6 @@ def test_install_pin_keep_and_go_back(indexes, tmp_path):
     run("keep")
     assert [path.name for path in (tmp_path / "wheels").iterdir()] == [f"torch-{OLDER}-py3-none-any.whl"]
     assert f"torch=={STABLE}\n" in run("back", versions)
-
-
-@pytest.mark.long
-def test_what_changes_nothing(indexes, tmp_path):
-    """Neither `--pre` over a release nor `--upgrade` over a nightly does what it seems to say."""
-    lines = (
-        section("nightly.sh", "install")
-        .replace(" --pre", "")
-        .replace(NIGHTLY_INDEX, (indexes / "stable").as_uri())
-    )
-    again = section("nightly.sh", "install").replace(NIGHTLY_INDEX, (indexes / "nightly").as_uri())
-    again = again.partition("activate\n")[2]  # the installation alone
-    listed = "python -m pip list --format freeze"
-    upgrade = f"python -m pip install --upgrade torch torchvision --index-url {(indexes / 'stable').as_uri()}"
-    for commands, expected in (
-        ([lines, again, listed], STABLE),
-        ([lines, again.replace("--pre", "--pre --upgrade"), listed], NEWER),
-        ([". torch-nightly/bin/activate", upgrade, listed], NEWER),
-    ):
-        done = bash("\n".join(commands), tmp_path)
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert f"torch=={expected}\n" in done.stdout
 
 
 # ---- which commit a nightly was made from ----

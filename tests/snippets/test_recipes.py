@@ -15,7 +15,7 @@ from snippets import device as ours
 from tests.recipe_runs import RECIPES, ROOT, differences, run_recipe
 from tools.checks.markdown_fences import find_fences
 from tools.checks.sections import parse_sections
-from tools.record_output import FOLDER
+from tools.recordings import FOLDER
 
 LINES, COLUMNS = range(5, 16), 88
 GUIDES = {

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from examples.systems import SYSTEMS
+from tools.recordings import read_machines, read_recordings
 
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = {"en": "README.md", "zh": "README.zh.md"}
@@ -85,11 +86,11 @@ def test_times_are_those_of_the_recordings(language):
     for row, names in zip(rows(language), PROGRAMS.values(), strict=True):
         time = seconds(names)
         assert row[2] == (f"{time:.0f} s" if time < 100 else f"{time / 60:.0f} min")
-    index = yaml.safe_load((ROOT / "docs/data/recorded/index.yaml").read_text(encoding="utf-8"))
-    wanted = {name for names in PROGRAMS.values() for name in names}
-    entries = [entry for entry in index if entry["name"] in wanted]
-    assert {entry["machine"]["cpu_cores"] for entry in entries} == {2}
-    assert {f"PyTorch {entry['versions']['torch']}" for entry in entries} <= set(
+    recordings = read_recordings(ROOT)
+    used = {recordings[name]["machine"] for names in PROGRAMS.values() for name in names}
+    machines = [read_machines(ROOT)[name] for name in used]
+    assert {machine["cpu_cores"] for machine in machines} == {2}
+    assert {f"PyTorch {machine['versions']['torch']}" for machine in machines} <= set(
         re.findall(r"PyTorch [\d.]+\d", readme(language))
     )
 

@@ -1,15 +1,15 @@
 """Recording output: what is stored, and commands that must not be recorded."""
 
-import hashlib
 import json
+import shlex
 import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tools import record_output
-from tools.record_output import RecordingFailed, compared_part, read_index, record, repeated, run
+from tools.record_output import RecordingFailed, compared_part, record, repeated, run
+from tools.recordings import MACHINES, note, read_machines, read_recordings
 
 PROGRAM = """
 import pathlib, sys
@@ -18,7 +18,13 @@ pathlib.Path("runs/one/metrics.jsonl").write_text('{"loss": 1}\\n')
 print("hello", pathlib.Path("examples").resolve(), pathlib.Path.cwd())
 print("loss 2.5   ")
 """
-ENTRY = {"name": "hello", "command": ["python", "examples/hello.py"], "compare": "masked"}
+ENTRY = {"name": "hello", "command": "python examples/hello.py", "compare": "masked"}
+HELLO = """\
+# Says hello.
+command: python examples/hello.py
+compare: masked
+keep: {metrics.jsonl: m.jsonl}
+"""
 
 
 @pytest.fixture
@@ -28,7 +34,7 @@ def repository(plant, tmp_path):
     plant("examples/fails.py", "import sys\nprint('half')\nsys.exit('error: no')\n")
     plant("examples/silent.py", "")
     plant("runs/old/metrics.jsonl", "{}\n")
-    plant("docs/data/recorded/index.yaml", yaml.safe_dump([ENTRY | {"keep": {"metrics.jsonl": "m.jsonl"}}]))
+    plant("docs/data/recorded/hello.yaml", HELLO)
     return tmp_path
 
 
@@ -37,11 +43,12 @@ def test_recording_stores_text_files_and_provenance(repository):
     record([], repository)
     text = (repository / "docs/data/recorded/hello.txt").read_text(encoding="utf-8")
     assert text == "hello ~/mps-handbook/examples ~/mps-handbook\nloss 2.5\n"
-    (entry,) = read_index(repository)
-    assert entry["sha256"] == hashlib.sha256(text.encode()).hexdigest()
-    assert entry["machine"]["cpu_cores"] > 0
-    assert entry["versions"].keys() == {"python", "torch", "torchvision"}
-    assert entry["command"] == ENTRY["command"]
+    described = (repository / "docs/data/recorded/hello.yaml").read_text(encoding="utf-8")
+    assert described.startswith(f"{HELLO}date: ")
+    (name,) = read_machines(repository)
+    assert described.endswith(f"\nmachine: {name}\n")
+    assert read_machines(repository)[name]["cpu_cores"] > 0
+    assert read_machines(repository)[name]["versions"].keys() == {"python", "torch", "torchvision"}
     kept = (repository / "docs/data/recorded/m.jsonl").read_text(encoding="utf-8")
     assert json.loads(kept) == {"loss": 1}  # of this run, not of the old one
 
@@ -49,16 +56,16 @@ def test_recording_stores_text_files_and_provenance(repository):
 @pytest.mark.program
 def test_what_runs_before_is_not_recorded(repository):
     """The second command finds what the first one left; a first one that fails is an error."""
-    first = ["python", "examples/hello.py"]
-    second = ["python", "-c", "print(open('runs/one/metrics.jsonl').read())"]
+    first = "python examples/hello.py"
+    second = shlex.join(["python", "-c", "print(open('runs/one/metrics.jsonl').read())"])
     assert run(ENTRY | {"before": [first], "command": second}, repository) == '{"loss": 1}\n'
     with pytest.raises(RecordingFailed, match="error: no"):
-        run(ENTRY | {"before": [["python", "examples/fails.py"]]}, repository)
+        run(ENTRY | {"before": ["python examples/fails.py"]}, repository)
 
 
 @pytest.mark.program
 def test_an_expected_failure_is_recorded(repository):
-    failing = {"command": ["python", "examples/fails.py"], "exit_code": 1}
+    failing = {"command": "python examples/fails.py", "exit_code": 1}
     assert run(ENTRY | failing, repository) == "half\n"
     with pytest.raises(RecordingFailed, match="exit code 0"):
         run(ENTRY | {"exit_code": 1}, repository)
@@ -90,8 +97,8 @@ def test_commands_write_nothing_into_the_repository(repository):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"command": ["python", "examples/fails.py"]}, "error: no"),
-        ({"command": ["python", "examples/silent.py"]}, "printed nothing"),
+        ({"command": "python examples/fails.py"}, "error: no"),
+        ({"command": "python examples/silent.py"}, "printed nothing"),
         ({"keep": {"curves.png": "x.png"}}, "expected one curves.png in its run folder, found 0"),
     ],
 )
@@ -100,20 +107,39 @@ def test_failed_commands_are_not_recorded(repository, change, message):
         run(ENTRY | change, repository)
 
 
+def test_machines_are_told_apart_and_named_while_a_recording_names_them(repository, plant):
+    plant("docs/data/recorded/other.yaml", HELLO)
+    machine = {"system": "Linux x86-64", "cpu_cores": 2, "versions": {"torch": "2.15.0"}}
+    note(repository, "hello", "2026-11-20", machine)
+    note(repository, "other", "2026-11-21", machine)
+    assert read_machines(repository) == {"torch-2.15.0": machine}
+    note(repository, "other", "2026-11-22", machine | {"cpu_cores": 4})
+    used = [recording["machine"] for recording in read_recordings(repository).values()]
+    assert used == ["torch-2.15.0", "torch-2.15.0-other"]
+    note(repository, "hello", "2026-11-22", machine | {"cpu_cores": 4})
+    assert read_machines(repository) == {"torch-2.15.0-other": machine | {"cpu_cores": 4}}
+    assert len((repository / MACHINES).read_text(encoding="utf-8").splitlines()) == 2
+
+
 @pytest.mark.parametrize(
-    "entry", [{"name": "a", "command": ["x"]}, ENTRY | {"compare": "roughly"}, ENTRY | {"needs": ["luck"]}]
+    ("text", "message"),
+    [
+        ("command: x", r"a\.yaml: give it `command:` and `compare: exact` or"),
+        ("{command: x, compare: roughly}", r"a\.yaml: give it"),
+        ("{command: x, compare: exact, needs: [luck]}", r"a\.yaml: needs: luck: choose from arm64, cpu"),
+    ],
 )
-def test_wrong_entries(plant, tmp_path, entry):
-    plant("docs/data/recorded/index.yaml", yaml.safe_dump([entry]))
-    with pytest.raises(ValueError, match=r"index\.yaml"):
-        read_index(tmp_path)
+def test_wrong_descriptions(plant, tmp_path, text, message):
+    plant("docs/data/recorded/a.yaml", text)
+    with pytest.raises(ValueError, match=message):
+        read_recordings(tmp_path)
 
 
 def test_unknown_names_and_unsuitable_machines(repository, monkeypatch, capsys):
     with pytest.raises(ValueError, match="no recording is named nope; choose from: hello"):
         record(["nope"], repository)
-    index = repository / record_output.INDEX
-    index.write_text(yaml.safe_dump([ENTRY | {"needs": ["mps"]}]), encoding="utf-8")
+    path = repository / "docs/data/recorded/hello.yaml"
+    path.write_text(f"{HELLO}needs: [mps]\n", encoding="utf-8")
     monkeypatch.setattr(record_output, "this_machine", lambda: ("cpu", {}))
     record([], repository)
     assert "left as it is: hello needs mps" in capsys.readouterr().out
@@ -122,7 +148,7 @@ def test_unknown_names_and_unsuitable_machines(repository, monkeypatch, capsys):
 
 def test_command_line_errors_are_one_line(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["record_output.py", "nope"])
-    monkeypatch.setattr(record_output, "read_index", lambda root: [ENTRY])
+    monkeypatch.setattr(record_output, "read_recordings", lambda root: {"hello": ENTRY})
     assert record_output.main() == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert Path(record_output.ROOT, "tools/record_output.py").is_file()
@@ -137,7 +163,7 @@ def test_output_is_compared_up_to_the_line_that_the_entry_names():
 
 
 def test_a_shorter_command_is_compared_without_the_number_of_its_rows():
-    entry = ENTRY | {"repeat": ["python", "examples/hello.py", "--quick"]}
+    entry = ENTRY | {"repeat": "python examples/hello.py --quick"}
     assert repeated(entry) == ENTRY | {"command": entry["repeat"]}
     assert repeated(ENTRY) == ENTRY
     recorded, printed = "epoch loss\n1 2.5\n2 1.5\ndone\n", "epoch loss\n1 9.5\ndone\n"

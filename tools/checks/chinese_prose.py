@@ -1,4 +1,4 @@
-"""Tell whether a Chinese page is Chinese: its share of Han characters, and what was left in English."""
+"""Find what was left in English on a Chinese page: sentences, headings, titles, table cells."""
 
 from __future__ import annotations
 
@@ -7,11 +7,7 @@ from collections.abc import Iterator
 
 from tools.checks.page_reader import EXTERNAL, Page, Section
 
-MINIMUM_SHARE = 0.5  # of a page's prose: Han characters / (Han characters + Latin words)
-SHORTEST_PROSE = 10  # characters and words from which the share says something
-MINIMUM_SECTION_SHARE = 0.3  # of a section; names of products and functions may crowd one section
-LONG_SECTION = 40  # characters and words from which a section is judged on its own
-LONGEST_RUN = 10  # Latin words in a row that make an English sentence
+LONGEST_RUN = 6  # Latin words in a row that make an English sentence
 
 HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _LATIN_WORD = re.compile(r"[A-Za-z][A-Za-z'’-]+")
@@ -26,12 +22,6 @@ _EXTERNAL_TEXT = re.compile(f"{EXTERNAL[0]}[^{EXTERNAL[1]}]*{EXTERNAL[1]}")
 def own_words(text: str) -> str:
     """Return `text` without the text of links to other hosts, which may be a title in another language."""
     return _EXTERNAL_TEXT.sub(" ", text)
-
-
-def han_and_latin(text: str) -> tuple[int, int]:
-    """Return the number of Han characters and of Latin words in a text without code."""
-    text = own_words(text)
-    return len(HAN.findall(text)), len(_LATIN_WORD.findall(text))
 
 
 def _left_in_english(english: str, chinese: str, words: int) -> bool:
@@ -51,18 +41,8 @@ def untranslated(english: Page, chinese: Page) -> Iterator[tuple[str, str]]:
     description = str(chinese.meta.get("description") or "")
     if description and not HAN.search(description):
         yield "front matter: ", "the Chinese `description` is not Chinese"
-    han, latin = (
-        sum(counts) for counts in zip(*(han_and_latin(s.text) for s in chinese.sections), strict=True)
-    )
-    if any(line.strip() for line in chinese.prose) and not any(HAN.search(line) for line in chinese.prose):
-        yield "", "not translated: not one Han character"
-    elif han + latin >= SHORTEST_PROSE and han < MINIMUM_SHARE * (han + latin):
-        yield "", f"not translated: {han} Han characters against {latin} Latin words in its prose"
     for section in chinese.sections:
         where = _section_name(section)
-        han, latin = han_and_latin(section.text)
-        if han + latin >= LONG_SECTION and han < MINIMUM_SECTION_SHARE * (han + latin):
-            yield where, f"not translated: {han} Han characters against {latin} Latin words"
         cells = [cell for table in section.tables for row in table for cell in row]
         for text in (section.text, *cells):
             for run in _RUN.finditer(own_words(text)):

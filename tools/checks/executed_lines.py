@@ -7,7 +7,7 @@ executed in some context, except those that docs/data/not_executed.yaml lists (t
 `# pragma: no cover` excuses nothing here.
 
 Coverage data of other sources (edited since, or left over) are recognised by the text of the sources, which
-is noted when the tests begin, and not by clocks. The result of a proof is docs/data/executed.json
+is noted when the tests begin, and not by clocks. The result of a proof is docs/data/executed.txt
 (tools/checks/executed_record.py).
 """
 
@@ -33,7 +33,7 @@ from tools.checks.sections import Section, all_sections
 
 @dataclass
 class Report:
-    """What a proof found; `records`, by `path:section`, are what docs/data/executed.json keeps."""
+    """What a proof found; `records`, by Section.identity, are what docs/data/executed.txt keeps."""
 
     problems: list[str] = field(default_factory=list)
     records: dict[str, dict] = field(default_factory=dict)
@@ -92,7 +92,7 @@ def _compare(root: Path, report: Report, shown: list[Section], executed: Execute
         if not statements:
             report.problems.append(f"{section.key} has no executable line: there is nothing to prove")
         kinds = {line: kind for line, kind in excepted[section.path].items() if line in statements}
-        report.records[section.key] = _record(section, file, statements, kinds, report.contexts)
+        report.records[section.identity] = _record(file, statements, kinds, report.contexts)
         missed = [line for line in sorted(statements - kinds.keys()) if not file.contexts(line)]
         if missed:
             report.never_ran[section.key] = missed
@@ -107,15 +107,14 @@ def _compare(root: Path, report: Report, shown: list[Section], executed: Execute
                 report.problems.append(f"{path}:{line} is shown on a page but never ran: {file.text(line)}")
 
 
-def _record(
-    section: Section, file: SourceFile, statements: set[int], kinds: dict[int, str], contexts: list[str]
-) -> dict:
-    """Return what executed.json keeps of a section: the contexts that ran every line but the excepted."""
+def _record(file: SourceFile, statements: set[int], kinds: dict[int, str], contexts: list[str]) -> dict:
+    """Return what executed.txt keeps of a section: the contexts that ran every line but the excepted."""
     runners = [file.contexts(line) for line in sorted(statements - kinds.keys())]
     whole = [context for context in contexts if runners and all(context in ran for ran in runners)]
-    record: dict[str, object] = {"hash": section.hash, "contexts": whole}
-    if not whole:  # no context alone ran all of it
-        record["parts"] = [context for context in contexts if any(context in ran for ran in runners)]
+    record: dict[str, object] = {"contexts": whole}
+    parts = [context for context in contexts if any(context in ran for ran in runners)]
+    if parts and not whole:  # no context alone ran all of it
+        record["parts"] = parts
     if kinds:
         record["exceptions"] = dict(sorted(Counter(kinds.values()).items()))
     return record

@@ -58,6 +58,7 @@ CHECKS = (
     Check("issue page", schema("github-issue-config"), (f"{FORMS}/config.yml",)),
     Check("dependabot", schema("dependabot"), (".github/dependabot.yml",)),
     Check("citation", schema("citation-file-format"), ("CITATION.cff",)),
+    Check("entries of data", (sys.executable, "-m", "tools.checks.data_entries")),
     Check("limits of readers", (sys.executable, "-m", "tools.checks.foreign_reads")),
     Check("Chinese typography", (sys.executable, "-m", "tools.checks.typography")),
 )

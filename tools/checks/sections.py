@@ -46,6 +46,11 @@ class Section:
         return f"{self.path}:{self.name}"
 
     @property
+    def identity(self) -> str:
+        """`path:name hash`: this section with the code that it has now."""
+        return f"{self.key} {self.hash}"
+
+    @property
     def hash(self) -> str:
         """The first 16 hexadecimal digits of the SHA-256: of Python the code alone, of others the text."""
         text = code_alone(self.text) if self.path.endswith(".py") else self.text

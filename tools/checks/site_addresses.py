@@ -8,7 +8,6 @@ hold addresses for features that this site does not use, and the browser tests w
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
@@ -24,121 +23,75 @@ _IN_SCRIPT = re.compile(r"""(?:\b(?:https?|wss?):|(?<=["'`]))//[\w.-]+[^\s"'`]*"
 _STYLE_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class Address:
-    """An address as it is written; `loaded` says whether a browser follows it without being told to."""
+class Page(HTMLParser):
+    """A page's addresses: those that a browser loads, those that a reader may follow; and the page's ids."""
 
-    line: int
-    where: str  # the element, in words
-    text: str
-    loaded: bool = True
-
-
-@dataclass
-class Page:
-    """The addresses of an HTML page, and the ids that links to it may name."""
-
-    addresses: list[Address] = field(default_factory=list)
-    ids: set[str] = field(default_factory=set)
-
-
-class _Reader(HTMLParser):
-    """Reads the page's elements one after the other."""
-
-    def __init__(self) -> None:
+    def __init__(self, html: str) -> None:
         super().__init__()
-        self.page = Page()
+        self.loaded: list[str] = []
+        self.followed: list[str] = []
+        self.ids: set[str] = set()
+        self.feed(html)
+        self.close()
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attributes}
-        self.page.ids.add(given.get("id", ""))
+        self.ids.add(given.get("id", ""))
+        describing = tag == "link" and set(given.get("rel", "").split()) <= DESCRIBING_LINKS
         for name, value in given.items():
-            if name in LOADING_ATTRIBUTES:
-                self.add(tag, value)
+            if name in ("href", "xlink:href"):
+                by_hand = describing or tag in FOLLOWED_BY_HAND
+                (self.followed if by_hand else self.loaded).append(value)
+            elif name in LOADING_ATTRIBUTES:
+                self.loaded.append(value)
             elif name in ("srcset", "imagesrcset"):
-                for candidate in filter(None, map(str.strip, value.split(","))):
-                    self.add(tag, candidate.split()[0])
-            elif name in ("href", "xlink:href"):
-                describing = tag == "link" and set(given.get("rel", "").split()) <= DESCRIBING_LINKS
-                self.add(tag, value, loaded=not (describing or tag in FOLLOWED_BY_HAND))
+                self.loaded += [candidate.split()[0] for candidate in value.split(",") if candidate.strip()]
             elif name == "style":
-                for text in style_addresses(value):
-                    self.add(f"{tag} style", text)
+                self.loaded += style_addresses(value)
 
     def handle_data(self, data: str) -> None:
-        tag = self.cdata_elem or ""
-        find = {"style": style_addresses, "script": script_addresses}.get(tag)
-        for text in find(data) if find else ():
-            self.add(tag, text)
-
-    def add(self, tag: str, text: str, loaded: bool = True) -> None:
-        self.page.addresses.append(Address(self.getpos()[0], f"<{tag}>", text.strip(), loaded))
+        if self.cdata_elem == "style":
+            self.loaded += style_addresses(data)
+        elif self.cdata_elem == "script":
+            self.loaded += _IN_SCRIPT.findall(data)
 
 
-def read_page(html: str) -> Page:
-    """Return the addresses and ids of a page."""
-    reader = _Reader()
-    reader.feed(html)
-    reader.close()
-    return reader.page
+def style_addresses(css: str) -> list[str]:
+    """Return the addresses that a stylesheet loads."""
+    return ["".join(found) for found in _IN_STYLE.findall(_STYLE_COMMENT.sub("", css))]
 
 
-def style_addresses(css: str) -> Iterator[str]:
-    """Yield the addresses that a stylesheet loads."""
-    for match in _IN_STYLE.finditer(_STYLE_COMMENT.sub("", css)):
-        yield match[1] or match[2]
-
-
-def script_addresses(javascript: str) -> Iterator[str]:
-    """Yield the addresses with a host that stand in a script."""
-    for match in _IN_SCRIPT.finditer(javascript):
-        yield match[0]
-
-
-class _Site:
-    """The built site, which stands at `address`."""
-
-    def __init__(self, folder: Path, address: str) -> None:
-        self.folder, self.address = folder, address
-        self.pages = {
-            path.relative_to(folder).as_posix(): read_page(path.read_text(encoding="utf-8"))
-            for path in sorted(folder.rglob("*.html"))
-        }
-
-    def wrong(self, file: str, found: Address) -> str | None:
-        """Say what is wrong with an address in `file`, None where nothing is."""
-        own, target = urlsplit(self.address), urlsplit(urljoin(self.address + file, found.text))
-        if target.scheme not in ("http", "https", "ws", "wss"):
-            return None  # data:, mailto:, javascript:
-        if target.netloc != own.netloc:
-            return f"loads from another host: {found.text}" if found.loaded else None
-        name = unquote(target.path).removeprefix(own.path) if target.path.startswith(own.path) else "../"
-        name += "index.html" if name == "" or name.endswith("/") else ""
-        if not (self.folder / name).is_file():
-            return f"leads nowhere: {found.text}"
-        if target.fragment and name in self.pages and unquote(target.fragment) not in self.pages[name].ids:
-            return f"leads to a place that {name} does not have: {found.text}"
-        return None
-
-    def other_files(self) -> Iterator[tuple[str, Address]]:
-        """Yield what the stylesheets and the site's own scripts load."""
-        for path in sorted(self.folder.rglob("*.css")):
-            for text in style_addresses(path.read_text(encoding="utf-8")):
-                yield path.relative_to(self.folder).as_posix(), Address(1, "the stylesheet", text)
-        for path in sorted(self.folder.rglob("*.js")):
-            name = path.relative_to(self.folder).as_posix()
-            for text in () if THEME_SCRIPTS.match(name) else script_addresses(path.read_text("utf-8")):
-                yield name, Address(1, "the script", text)
+def addresses(folder: Path, pages: dict[str, Page]) -> Iterator[tuple[str, str, bool]]:
+    """Yield (file, address, whether a browser loads it) of the pages, stylesheets and own scripts."""
+    for name, page in pages.items():
+        yield from ((name, text.strip(), True) for text in page.loaded)
+        yield from ((name, text.strip(), False) for text in page.followed)
+    for path in sorted([*folder.rglob("*.css"), *folder.rglob("*.js")]):
+        name, text = path.relative_to(folder).as_posix(), path.read_text(encoding="utf-8")
+        if not THEME_SCRIPTS.match(name):
+            found = style_addresses(text) if path.suffix == ".css" else _IN_SCRIPT.findall(text)
+            yield from ((name, one, True) for one in found)
 
 
 def check(folder: Path, address: str) -> list[str]:
     """Return what is wrong in the site that was built into `folder` for `address`, one line each."""
-    site = _Site(folder, address)
-    found = [(name, one) for name, page in site.pages.items() for one in page.addresses]
-    if not found:
+    files = sorted(folder.rglob("*.html"))
+    pages = {path.relative_to(folder).as_posix(): Page(path.read_text(encoding="utf-8")) for path in files}
+    if not any(page.loaded or page.followed for page in pages.values()):
         return [f"{folder}: there is no page with an address to check"]
-    return [
-        f"{name}:{one.line}: {one.where} {wrong}"
-        for name, one in [*found, *site.other_files()]
-        if (wrong := site.wrong(name, one))
-    ]
+    own = urlsplit(address)
+    wrong: list[str] = []
+    for file, text, loaded in addresses(folder, pages):
+        target = urlsplit(urljoin(address + file, text))
+        path, anchor = unquote(target.path), unquote(target.fragment)
+        name = path.removeprefix(own.path) if path.startswith(own.path) else "../"
+        name += "index.html" if name == "" or name.endswith("/") else ""
+        if target.scheme not in ("http", "https", "ws", "wss"):
+            continue  # data:, mailto:, javascript:
+        if target.netloc != own.netloc:
+            wrong += [f"{file}: loads from another host: {text}"] if loaded else []
+        elif not (folder / name).is_file():
+            wrong.append(f"{file}: leads nowhere: {text}")
+        elif anchor and name in pages and anchor not in pages[name].ids:
+            wrong.append(f"{file}: leads to a place that {name} does not have: {text}")
+    return wrong

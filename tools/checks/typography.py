@@ -12,7 +12,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -24,49 +24,28 @@ from tools.checks.page_reader import BREAK, CODE_PLANE, EXTERNAL, OBJECT, Page, 
 ROOT = Path(__file__).resolve().parents[2]
 _HAN = r"\u3400-\u4dbf\u4e00-\u9fff"
 _FULL = "，。；：！？、（）“”‘’《》【】…—"
-
-
-def _wide_brackets(match: re.Match[str]) -> str:
-    return f"（{match[1] or match[2] or ''}）"
-
-
-def _wide_quotes(match: re.Match[str]) -> str:
-    return f"“{match[1] or match[2]}”"
-
-
-def _wide_mark(match: re.Match[str]) -> str:
-    return _WIDE[match[1] or match[2]]
-
-
 # Off are the rules that put spaces around brackets, dashes and dollar signs, and spelling, which is the
 # glossary's task.
-_AUTOCORRECT = {
-    "rules": {
-        "space-word": 1, "space-punctuation": 1, "space-bracket": 0, "space-backticks": 0, "space-dash": 0,
-        "space-dollar": 0, "fullwidth": 1, "no-space-fullwidth": 1, "no-space-fullwidth-quote": 1,
-        "halfwidth-word": 1, "halfwidth-punctuation": 1, "spellcheck": 0,
-    }
-}  # fmt: skip
+_OFF = ("space-bracket", "space-backticks", "space-dash", "space-dollar", "spellcheck")
 _CONTEXT = 6  # characters shown before and after a defect
-_WIDE = {",": "，", ";": "；", ":": "：", "!": "！", "?": "？"}
-_RULES: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
+_WIDE = zip(",;:!?", "，；：！？", strict=True)
+_RULES = [
     # Brackets are full-width when Chinese stands in them or directly before them; f(x) is left alone.
-    (rf"(?<=[{_HAN}])[ ]?\(([^()]*)\)[ ]?|[ ]?\(([^()]*[{_HAN}{_FULL}][^()]*)\)[ ]?", _wide_brackets),
-    (rf'(?<=[{_HAN}{_FULL}])[ ]?"([^"]+)"[ ]?|[ ]?"([^"]*[{_HAN}][^"]*)"[ ]?', _wide_quotes),
-    (rf"(?<=[{_HAN}”）])[ ]*([,;:!?])[ ]*|([,;:!?])[ ]*(?=[{_HAN}“（])", _wide_mark),
+    (rf"(?<=[{_HAN}])[ ]?\(([^()]*)\)[ ]?|[ ]?\(([^()]*[{_HAN}{_FULL}][^()]*)\)[ ]?", r"（\1\2）"),
+    (rf'(?<=[{_HAN}{_FULL}])[ ]?"([^"]+)"[ ]?|[ ]?"([^"]*[{_HAN}][^"]*)"[ ]?', r"“\1\2”"),
+    *((rf"(?<=[{_HAN}”）])[ ]*[{one}][ ]*|[{one}][ ]*(?=[{_HAN}“（])", wide) for one, wide in _WIDE),
     (rf"(?<=[{_HAN}”）])\.(?=\s|$)|(?<=[A-Za-z0-9%])\.$", "。"),
     (r"(?<=[A-Za-z0-9]), ?(?=[A-Za-z])|(?<=[A-Za-z]), ?(?=\d)", "、"),
     (rf"(?<=[{_HAN}])[ \u3000]+(?=[{_HAN}])", ""),
     (rf"(?<=[{_HAN}])\.{{3,}}", "……"),
     (r"(?<=\d)[ ]+(?=%)", ""),
 ]
-_COMPILED = [(re.compile(pattern), replacement) for pattern, replacement in _RULES]
 _LIST_MARK = re.compile(r"^\s*(?:>\s*)*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?|^\s*(?:>\s*)+|^\s*")
 _NEW_BLOCK = re.compile(r"^\s*(?:[-*+]\s|\d+[.)]\s|>|:\s)")
 _CODE_CHARACTER = re.compile(f"[{OBJECT}{chr(CODE_PLANE)}-{chr(CODE_PLANE + 0xFFFD)}]")
 _EXTERNAL_TEXT = re.compile(f"{EXTERNAL[0]}([^{EXTERNAL[1]}]*){EXTERNAL[1]}")
 
-autocorrect_py.load_config(json.dumps(_AUTOCORRECT))
+autocorrect_py.load_config(json.dumps({"rules": dict.fromkeys(_OFF, 0)}))
 
 
 def _plain(line: str) -> str:
@@ -79,8 +58,8 @@ def corrected(text: str) -> str:
     """Return one line of Chinese prose as it should be set; a line without Han characters stays."""
     if not re.search(f"[{_HAN}]", text):
         return text
-    for pattern, replacement in _COMPILED:
-        text = pattern.sub(replacement, text)
+    for pattern, replacement in _RULES:
+        text = re.sub(pattern, replacement, text)
     # Twice: full-width digits become half-width first, and then need a space beside Chinese.
     return autocorrect_py.format(autocorrect_py.format(text))
 
@@ -90,18 +69,10 @@ def check_text(text: str) -> Iterator[str]:
     right = corrected(text)
     if right == text:
         return
-    changes = SequenceMatcher(None, text, right, autojunk=False).get_opcodes()
-    spans = [list(change[1:]) for change in changes if change[0] != "equal"]
-    merged = spans[:1]
-    for span in spans[1:]:
-        if span[0] - merged[-1][1] <= 2 * _CONTEXT:
-            merged[-1][1], merged[-1][3] = span[1], span[3]
-        else:
-            merged.append(span)
-    for start, end, right_start, right_end in merged:
-        old = text[max(0, start - _CONTEXT) : end + _CONTEXT]
-        new = right[max(0, right_start - _CONTEXT) : right_end + _CONTEXT]
-        yield _readable(f"{old.strip()}  ->  {new.strip()}")
+    changes = SequenceMatcher(None, text, right, autojunk=False)
+    for group in changes.get_grouped_opcodes(_CONTEXT):
+        (_, start, _, right_start, _), (_, _, end, _, right_end) = group[0], group[-1]
+        yield _readable(f"{text[start:end].strip()}  ->  {right[right_start:right_end].strip()}")
 
 
 def _readable(text: str) -> str:

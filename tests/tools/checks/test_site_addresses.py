@@ -39,54 +39,54 @@ def test_a_site_without_a_fault(site):
 @pytest.mark.parametrize(
     ("html", "found"),
     [
-        ('<img src="https://a.example/x.png">', "<img> loads from another host: https://a.example/x.png"),
-        ('<img srcset="../own.js 1x, //a.example/x.png 2x">', "<img> loads from another host: //a.example/"),
-        ('<script src="//a.example/x.js"></script>', "<script> loads from another host"),
-        ('<link rel="preload stylesheet" href="http://a.example/x.css">', "<link> loads from another host"),
-        ('<link rel="preconnect" href="https://a.example">', "<link> loads from another host"),
-        ('<iframe src="https://a.example/"></iframe>', "<iframe> loads from another host"),
-        ('<video poster="https://a.example/x.png"></video>', "<video> loads from another host"),
-        ('<object data="https://a.example/x.svg"></object>', "<object> loads from another host"),
-        ('<svg><image xlink:href="https://a.example/x.png"/></svg>', "<image> loads from another host"),
-        ('<form action="https://a.example/"></form>', "<form> loads from another host"),
-        ('<base href="https://a.example/">', "<base> loads from another host"),
-        ('<p style="background: url(https://a.example/x)">', "<p style> loads from another host"),
-        ("<style>@import 'https://a.example/x.css';</style>", "<style> loads from another host"),
+        ('<img src="https://a.example/x.png">', "loads from another host: https://a.example/x.png"),
+        ('<img srcset="../own.js 1x, //a.example/x.png 2x">', "loads from another host: //a.example/"),
+        ('<script src="//a.example/x.js"></script>', "loads from another host"),
+        ('<link rel="preload stylesheet" href="http://a.example/x.css">', "loads from another host"),
+        ('<link rel="preconnect" href="https://a.example">', "loads from another host"),
+        ('<iframe src="https://a.example/"></iframe>', "loads from another host"),
+        ('<video poster="https://a.example/x.png"></video>', "loads from another host"),
+        ('<object data="https://a.example/x.svg"></object>', "loads from another host"),
+        ('<svg><image xlink:href="https://a.example/x.png"/></svg>', "loads from another host"),
+        ('<form action="https://a.example/"></form>', "loads from another host"),
+        ('<base href="https://a.example/">', "loads from another host"),
+        ('<p style="background: url(https://a.example/x)">', "loads from another host"),
+        ("<style>@import 'https://a.example/x.css';</style>", "loads from another host"),
         (
             "<style>@font-face { src: url('//a.example/x.woff2') }</style>",
-            "<style> loads from another host: //a.example/x.woff2",
+            "loads from another host: //a.example/x.woff2",
         ),
-        ('<script>fetch("https://a.example/x")</script>', "<script> loads from another host"),
-        ("<script>fetch(`//a.example/x`)</script>", "<script> loads from another host"),
-        ('<a href="../nothing/">x</a>', "<a> leads nowhere: ../nothing/"),
-        ('<a href="/guide/">x</a>', "<a> leads nowhere: /guide/"),
-        ('<img src="x.png">', "<img> leads nowhere: x.png"),
-        ('<a href="#nothing">x</a>', "<a> leads to a place that guide/index.html does not have: #nothing"),
-        ('<a href="../#top">x</a>', "<a> leads to a place that index.html does not have: ../#top"),
+        ('<script>fetch("https://a.example/x")</script>', "loads from another host"),
+        ("<script>fetch(`//a.example/x`)</script>", "loads from another host"),
+        ('<a href="../nothing/">x</a>', "leads nowhere: ../nothing/"),
+        ('<a href="/guide/">x</a>', "leads nowhere: /guide/"),
+        ('<img src="x.png">', "leads nowhere: x.png"),
+        ('<a href="#nothing">x</a>', "leads to a place that guide/index.html does not have: #nothing"),
+        ('<a href="../#top">x</a>', "leads to a place that index.html does not have: ../#top"),
     ],
 )
 def test_a_fault_on_a_page(site, html, found):
     (site / "guide/index.html").write_text(PAGE.format(html), encoding="utf-8")
     (complaint,) = check(site, ADDRESS)
-    assert complaint.startswith(f"guide/index.html:5: {found}")
+    assert complaint.startswith(f"guide/index.html: {found}")
 
 
 @pytest.mark.parametrize(
     ("file", "text", "found"),
     [
-        ("style.css", "@import url(https://a.example/x.css);", "the stylesheet loads from another host"),
-        ("style.css", "@font-face { src: url(x.woff2) }", "the stylesheet leads nowhere: x.woff2"),
+        ("style.css", "@import url(https://a.example/x.css);", "loads from another host"),
+        ("style.css", "@font-face { src: url(x.woff2) }", "leads nowhere: x.woff2"),
         (
             "own.js",
             'new WebSocket("wss://a.example/")',
-            "the script loads from another host: wss://a.example/",
+            "loads from another host: wss://a.example/",
         ),
     ],
 )
 def test_a_fault_in_another_file(site, file, text, found):
     (site / file).write_text(text, encoding="utf-8")
     (complaint,) = check(site, ADDRESS)
-    assert complaint.startswith(f"{file}:1: {found}")
+    assert complaint.startswith(f"{file}: {found}")
 
 
 def test_nothing_to_check_is_a_fault(tmp_path):
