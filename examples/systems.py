@@ -53,7 +53,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Case:
-    """A training whose loop is measured (tools/measuring/training_loop.py)."""
+    """A training whose loop is measured (tools/measuring/measure.py)."""
 
     name: str
     settings: Settings

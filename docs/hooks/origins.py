@@ -1,6 +1,7 @@
 """Where results come from: machine, versions, date and command, in the same words below every table.
 
-A result of docs/data/results/ has these four keys. The machine may have:
+A result of docs/data/results/ has these four keys, and `program` ("tools/measuring/x.py at COMMIT") where the
+command's program stands in the history alone. The machine may have:
 
     system        "Linux x86_64", "macOS 26.1 arm64"
     chip          "Apple M4 Max"
@@ -53,6 +54,7 @@ WORDS: dict[str, dict[str, Any]] = {
         "named": "{name}: {sentence}",
         "where": "{machine}; {versions}; {date}.",
         "command": "Made by `{command}`.",
+        "program": "Made by `{command}` at commit `{commit}`.",
     },
     "zh": {
         "cpu": "{count} 个{state}{kind}CPU 核",
@@ -70,6 +72,7 @@ WORDS: dict[str, dict[str, Any]] = {
         "named": "{name}：{sentence}",
         "where": "{machine}；{versions}；{date}。",
         "command": "由 `{command}` 生成。",
+        "program": "由提交 `{commit}` 中的 `{command}` 生成。",
     },
 }
 
@@ -126,8 +129,11 @@ def origin(result: Mapping[str, Any], language: str) -> str:
     where = words["where"].format(
         machine=machine, versions=words["comma"].join(known), date=str(result["date"])
     )
-    command = words["command"].format(command=result["command"]) if result.get("command") else ""
-    return sentences(language, where, command)
+    if not result.get("command"):
+        return where
+    commit = result.get("program", "").rpartition(" at ")[2]
+    made = words["program" if commit else "command"].format(command=result["command"], commit=commit)
+    return sentences(language, where, made)
 
 
 def tf32(machine: Mapping[str, Any], language: str) -> str:

@@ -58,9 +58,9 @@ def splits(language: str) -> str:
     """Return retrieval before and after training, a row for each seed, and their means."""
     data = load("two_tower_pages")
     scores = data["runs"][0]["best"] | {
-        f"{name} before": values for name, values in data["untrained"].items()
+        f"{name} before": values for name, values in data["runs"][0]["untrained"].items()
     }
-    scores["queries"] = data["queries"]
+    scores["queries"] = data["runs"][0]["queries"]
     rows = [
         {"seed": seed} | {name: values[place] for name, values in scores.items()}
         for place, seed in enumerate(data["seeds"])

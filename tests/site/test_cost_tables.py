@@ -1,6 +1,8 @@
 """The tables of what loading, indicators and checkpoints cost show what was measured."""
 
+import math
 import re
+import statistics
 
 import cost_tables
 import pytest
@@ -9,7 +11,6 @@ from origins import load
 
 from examples.cifar_optimizers.model import ResNet18, parameter_count
 from examples.indicator_transformer.indicators import INDICATORS
-from tools.measuring.indicator_features import fitted_exponent
 
 
 def rows_of(name, language="en"):
@@ -54,7 +55,8 @@ def test_indicators_were_timed_on_a_year_and_their_cost_is_linear():
     assert stored["rows"][-1]["bars"] == cost_tables.YEAR
     assert stored["indicators"] == len(INDICATORS)
     bars, seconds = zip(*((row["bars"], row["cpu"]["median"]) for row in stored["rows"]), strict=True)
-    assert stored["exponent"] == pytest.approx(fitted_exponent(bars, seconds), abs=1e-3)
+    logarithms = (list(map(math.log, values)) for values in (bars, seconds))
+    assert stored["exponent"] == pytest.approx(statistics.linear_regression(*logarithms).slope, abs=1e-3)
     assert 0.8 < stored["exponent"] < 1.2, "in proportion to the bars, or it was not a quiet machine"
 
 

@@ -6,21 +6,15 @@ from pathlib import Path
 
 import genomic_tables as tables
 import pytest
-import torch
 import yaml
-from matplotlib.figure import Figure
 
 from examples.genomic_caduceus import options
-from examples.genomic_caduceus.window_data import markov_floors
 from examples.genomic_caduceus.class_data import motif_data
-from examples.genomic_caduceus.mamba import Backbone
-from examples.genomic_caduceus.model import Classifier
-from tools.drawing import genomic_curves
-from tools.measuring import genomic_runs as tool
+from examples.genomic_caduceus.window_data import markov_floors
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDED = ROOT / "docs/data/recorded"
-DATA = yaml.safe_load(tool.DATA.read_text(encoding="utf-8"))
+DATA = yaml.safe_load((ROOT / "docs/data/results/genomic_runs.yaml").read_text(encoding="utf-8"))
 RUNS = {run["id"]: run for run in DATA["runs"]}
 
 
@@ -101,43 +95,3 @@ def test_the_words_about_seeds_fit_what_was_measured():
     assert any(own < other for own, other in zip(both, one, strict=True))  # "not with every seed"
     gains = [own - other for own, other in zip(RUNS["pretrained"]["test_accuracy"], both, strict=True)]
     assert abs(statistics.fmean(gains)) < 0.001  # "no gain on average"
-
-
-def test_the_tool_starts_a_run_after_another_with_its_weights(monkeypatch, tmp_path):
-    """With a stand-in for the programs."""
-    started = []
-
-    def run(command, **options):
-        started.append([str(word) for word in command[1:]])
-        assert options["env"]["OMP_NUM_THREADS"] == "1"
-        out = Path(next(word for word in command if str(word).startswith("out="))[4:])
-        out.mkdir(parents=True)
-        out.joinpath("summary.json").write_text(
-            '{"test_accuracy": 0.912345, "best_possible_accuracy": 0.95, "seconds": 1.26, "steps": 3}'
-        )
-
-    monkeypatch.setattr(tool.subprocess, "run", run)
-    entry = {"id": "b", "program": "train", "options": ["lr=1"], "after": "a"}
-    tool.measure(entry, [4, 5], tmp_path)
-    assert entry["test_accuracy"] == [0.9123, 0.9123] and entry["seconds"] == [1.3, 1.3]
-    assert started[1][1:] == [
-        "lr=1",
-        "seed=5",
-        "device=cpu",
-        f"out={tmp_path / 'b/5'}",
-        f"train.pretrained={tmp_path / 'a/5'}",
-    ]
-
-
-def test_the_picture_shows_the_metrics_and_what_is_possible():
-    figure = Figure()
-    genomic_curves.draw(figure)
-    classes, masked = figure.axes
-    lines = {line.get_label(): list(line.get_ydata()) for line in classes.lines}
-    known = [entry["val_accuracy"] for entry in RUNS["motif"]["metrics"] if "val_accuracy" in entry]
-    assert lines["held out"] == known
-    assert lines["best possible"][0] == RUNS["motif"]["best_possible_accuracy"][0]
-    lines = {line.get_label(): list(line.get_ydata()) for line in masked.lines}
-    assert lines["training, one batch"] == [entry["loss"] for entry in RUNS["markov"]["metrics"]]
-    known = [lines[name][0] for name in ("sees one side", "sees both sides")]
-    assert known == pytest.approx(list(markov_floors().values())[1:], abs=1e-4)

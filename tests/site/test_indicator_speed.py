@@ -1,23 +1,16 @@
 """The tables of the indicator transformer's speed show what was measured."""
 
-from pathlib import Path
-
 import benchmark_files as files
 import indicator_speed as table
 import pytest
-import torch
 import yaml
-
-from examples.indicator_transformer.context_features import CONTEXT
-from examples.indicator_transformer.indicators import INDICATORS, SMALL
-from examples.indicator_transformer.model import SIZES, IndicatorTransformer
-from tools.measuring.indicator_batches import DATA, WAYS
+from origins import RESULTS
 
 
 @pytest.fixture(scope="module")
 def entries():
     """Return the results of the machines that the page speaks of, by device."""
-    found = yaml.safe_load(DATA.read_text(encoding="utf-8"))
+    found = yaml.safe_load((RESULTS / "indicator_batches.yaml").read_text(encoding="utf-8"))
     return {entry["device"]: entry for entry in found if entry["machine"]["system"] == "Linux x86_64"}
 
 
@@ -101,8 +94,8 @@ def test_a_way_that_failed_is_a_dash(entries, way, size, reason, row):
 
 def test_a_batch_size_of_which_every_way_failed_has_a_row(entries):
     entry = entries["cuda"]
-    for way in WAYS:
-        entry = without(entry, way, 16, "out of memory")
+    for way in table.WAYS:
+        entry = without(entry, way.key, 16, "out of memory")
     lines = table.batches_on(entry, "en").splitlines()
     assert lines[2] == "| 16 | – | – | – | – | – | – |"
 
@@ -129,8 +122,9 @@ def test_levels_of_any_device_have_a_heading():
     assert heads("cuda", "mps") == ["`cuda`, ms", "`mps`, ms"]
 
 
-def test_the_hook_shows_every_way_that_is_measured():
-    assert list(WAYS) == [column.key for column in table.WAYS]
+def test_the_hook_shows_every_way_that_is_measured(entries):
+    ways = dict.fromkeys(row["way"] for entry in entries.values() for row in entry["rows"])
+    assert list(ways) == [column.key for column in table.WAYS]
 
 
 def test_speeds_follow_from_the_times(entries):

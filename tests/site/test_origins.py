@@ -39,6 +39,8 @@ SERVER = {"system": "Linux x86_64", "chip": "Intel", "cpu_cores": 2, "cpu_thread
 def test_a_mac(language, sentence):
     result = {"machine": MAC, "versions": {"python": "3.12", "torch": "2.15.0"}, "date": date(2026, 11, 21)}
     assert origins.origin(result | {"command": "python x.py"}, language) == sentence
+    gone = {"command": "python x.py", "program": "tools/x.py at a1b2c3d"}
+    assert "a1b2c3d" in origins.origin(result | gone, language)
     assert origins.origin(result, language) == sentence[: sentence.index("2026-11-21") + 11]
 
 

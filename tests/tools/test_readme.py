@@ -52,7 +52,7 @@ def reached():
     figures = [
         spread(digits["runs"][0]["test_accuracy"]),
         spread([(blind - loss) / (blind - best) for loss in indicators["val_bce"]]),
-        [*spread(towers["runs"][0]["best"]["recall_5"]), fmean(towers["untrained"]["recall_5"])],
+        [*spread(towers["runs"][0]["best"]["recall_5"]), fmean(towers["runs"][0]["untrained"]["recall_5"])],
         [*spread(plans["rows"][0]["in_line"]), load("floorplan_quality")[0]["random"]["in_line"]],
         [*spread(motif["test_accuracy"]), fmean(motif["best_possible_accuracy"])],
     ]

@@ -3,7 +3,7 @@
     python -m tools.drawing.evaluation
 
 writes docs/assets/images/indicator-{calibration,markets}-*.svg, charts of the program's evaluation.png,
-from docs/data/results/indicator_evaluation.json (tools.measuring.indicator_evaluation).
+from docs/data/results/indicator_evaluation.json.
 """
 
 from __future__ import annotations

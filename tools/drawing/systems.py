@@ -98,7 +98,9 @@ def draw_calibration(axes: Axes, figure: Figure) -> None:
 def draw_recall(axes: Axes) -> None:
     """Draw recall before and after training: a line for each split, and one for the mean."""
     data = load("two_tower_pages")
-    pairs = list(zip(data["untrained"]["recall_5"], data["runs"][0]["best"]["recall_5"], strict=True))
+    pairs = list(
+        zip(data["runs"][0]["untrained"]["recall_5"], data["runs"][0]["best"]["recall_5"], strict=True)
+    )
     for pair in pairs:
         axes.plot(pair, color=HELD_OUT, marker="o", markersize=5, linewidth=1, alpha=0.7)
     means = [statistics.fmean(side) for side in zip(*pairs, strict=True)]

@@ -1,6 +1,4 @@
-"""Measure what the training loop costs, and store it in docs/data/results/training_loop.yaml.
-
-    python -m tools.measuring.training_loop [--system SYSTEM or SYSTEM/PROGRAM]
+"""What the training loop costs: an entry of docs/data/results/training_loop.yaml (measure.py loop).
 
 Two promises, each as a ratio within one run, with its spread:
 
@@ -8,17 +6,15 @@ overhead  an epoch of the real loop (losses read, metrics, heartbeat, progress b
           with nothing around them, on the same device, in turns; neither evaluates nor saves
 saving    the share of a run at default settings that goes into checkpoints, the one at its end included
 
-The entry of this program, machine and device is replaced, those of others stay. Entries of commits up to
-f256c43 also compare with a "bare" loop, which computed its loss by itself and counted no accuracy.
+Times are in seconds. Older entries also compare with a "bare" loop, which computed its loss by itself and
+counted no accuracy.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import importlib
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -32,20 +28,12 @@ from tqdm import tqdm
 from examples.programs.program import Program
 from examples.programs.run_folder import RunFolder
 from examples.systems import cases, find, modules
-from snippets.device import pick_device
 from snippets.stop_signals import StopSignals
 from snippets.timing import compare
 from snippets.training_loop import EpochResult, Task, Training
-from tools.measuring.result_entries import RESULTS, new_entry, rounded, store
+from tools.measuring.result_entries import RESULTS, rounded
 
 DATA = RESULTS / "training_loop.yaml"
-PAIRS = 60
-
-
-_HEADER = """\
-# Measured by tools/measuring/training_loop.py, which replaces the entry of the machine that it runs on. Times
-# in seconds; ratio: an epoch of the real loop / the simple one before or after; share: of the whole run.
-"""
 
 
 def steps_only(task: Task, epoch: int) -> None:
@@ -134,16 +122,11 @@ def measure_saving(program: Program, words: list[str], epochs: int) -> dict[str,
 
 
 def measure(name: str, device: torch.device, pairs: int) -> dict[str, Any]:
-    """Return the entry of the program `name` on this machine: where, when, and what came out."""
+    """Return what the loop of the program `name` costs, by case of the registry."""
     _, (script,) = find(name)
     program = importlib.import_module(modules()[name]).PROGRAM
-    entry = {
-        "system": name,
-        **new_entry("tools.measuring.training_loop", device),
-        "overhead": [],
-        "saving": [],
-    }
     on_device = script.words({"device": device.type})
+    entry: dict[str, list[dict[str, Any]]] = {"overhead": [], "saving": []}
     for case in cases(name):
         if case.gpu != (device.type != "cpu"):
             continue
@@ -158,22 +141,3 @@ def measure(name: str, device: torch.device, pairs: int) -> dict[str, Any]:
         print(f"{case.name}: {saving['saves']} checkpoints, {saving['share']:.3%} of the time", flush=True)
         entry["saving"].append(known | saving)
     return entry
-
-
-def main() -> int:
-    """Measure on the wanted device and store the result; return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    measured = [name for name in modules() if cases(name)]
-    parser.add_argument("--system", default="cifar_optimizers", choices=measured)
-    parser.add_argument("--device", default="auto", choices=("auto", "cpu", "mps", "cuda"))
-    parser.add_argument("--pairs", type=int, default=PAIRS)
-    parser.add_argument("--file", type=Path, default=DATA)
-    options = parser.parse_args()
-    device, _ = pick_device(options.device)
-    entry = measure(options.system, device, options.pairs)
-    store(entry, options.file, _HEADER, same=("system", "device", "machine"))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -76,7 +76,7 @@ def test_calibration(panels):
 
 def test_recall(panels):
     data = stored("two_tower_pages")
-    before, after = data["untrained"]["recall_5"], data["runs"][0]["best"]["recall_5"]
+    before, after = data["runs"][0]["untrained"]["recall_5"], data["runs"][0]["best"]["recall_5"]
     assert data["runs"][0]["options"] == []  # the default
     *splits, mean = [line.get_ydata() for line in panels[2].lines]
     assert [tuple(split) for split in splits] == list(zip(before, after, strict=True))
