@@ -23,12 +23,11 @@ from pathlib import Path
 
 from tools.checks.compare_output import mask
 from tools.checks.coverage_data import SIMULATED_MPS, SIMULATED_PYTHON, this_machine
-from tools.drawing.curves import pictures
+from tools.drawing import draw
 from tools.recordings import FOLDER, note, read_recordings
 from tools.working_copy import environment, working_copy
 
 ROOT = Path(__file__).resolve().parents[1]
-IMAGES = Path("docs/assets/images")
 SHOWN_FOLDER = "~/mps-handbook"  # stands in recordings for the folder of whoever recorded
 TIMEOUT = 280  # seconds
 LONG_TIMEOUT = 900  # of commands that the tests do not run
@@ -139,14 +138,6 @@ def compared_part(entry: dict, text: str) -> str:
     return "\n".join(lines[:last])
 
 
-def drawn(entry: dict, root: Path) -> dict[str, str]:
-    """Return the pictures that an entry's stored files become, by file name."""
-    found: dict[str, str] = {}
-    for metrics, name in entry.get("draw", {}).items():
-        found |= pictures(root / FOLDER / metrics, name)
-    return found
-
-
 def record(names: list[str], root: Path = ROOT) -> None:
     """Run the named entries (none: all) and store their output. Raises ValueError for an unknown name."""
     entries = read_recordings(root)
@@ -166,8 +157,8 @@ def record(names: list[str], root: Path = ROOT) -> None:
             continue
         text = run(entry, root, keep_in=root / FOLDER)
         (root / FOLDER / f"{name}.txt").write_text(text, encoding="utf-8")
-        for file, picture in drawn(entry, root).items():
-            (root / IMAGES / file).write_text(picture, encoding="utf-8")
+        for name in draw.showing({f"recorded/{kept}" for kept in entry.get("keep", {}).values()}):
+            draw.write(name)
         today = datetime.date.today().isoformat()
         note(root, name, today, machine | {"versions": versions_of(python_of(entry))})
         print(f"recorded {name}: {len(text.splitlines())} lines")

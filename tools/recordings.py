@@ -7,9 +7,8 @@ holds measurements (tools/checks/compare_output.py); `needs`, what a machine mus
 comparable; `until`, words of the line up to which output is compared, where below it even the order of the
 lines is a measurement; `long: true`, where the long tests alone run the command; `repeat`, a shorter command
 that the tests run in place of one that takes minutes: of rows that differ in numbers only, one is compared;
-`keep`, files of the run folder that are stored too; `draw`, which of these become curves in
-docs/assets/images/ (tools.drawing.curves). `make record` writes the rest: `date`, and `machine`, a name in
-docs/data/recording_machines.yaml.
+`keep`, files of the run folder that are stored too, and drawn where a picture shows them. `make record`
+writes the rest: `date`, and `machine`, a name in docs/data/recording_machines.yaml.
 """
 
 from __future__ import annotations

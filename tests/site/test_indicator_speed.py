@@ -1,5 +1,7 @@
 """The tables of the indicator transformer's speed show what was measured."""
 
+import json
+
 import benchmark_files as files
 import indicator_speed as table
 import pytest
@@ -141,3 +143,14 @@ def test_a_cpu_with_bf16_in_hardware_is_faster_with_it_and_slower_compiled(entri
     for size in (16, 32, 64):
         assert 1.7 < rows[size, "fp32"] / rows[size, "bf16"] < 2.3
         assert rows[size, "bf16+compile"] > rows[size, "bf16"]
+
+
+def test_the_stored_evaluation_is_of_the_default_run():
+    """Its provenance names commands that can be repeated, and nobody's own folders."""
+    stored = json.loads((RESULTS / "indicator_evaluation.json").read_text(encoding="utf-8"))
+    assert stored["trained_by"].startswith("python examples/indicator_transformer/train.py")
+    assert stored["provenance"]["command"].startswith("python examples/indicator_transformer/evaluate.py")
+    assert stored["checkpoint"] == "runs/market/checkpoints/best.pt"
+    assert stored["provenance"]["cpu_threads"] == 1
+    losses = stored["losses"]
+    assert losses["best"] < losses["network"] < losses["blind"] < losses["frequency"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tools.checks.compare_output import compare
-from tools.record_output import IMAGES, compared_part, drawn, machine_traits, repeated, run
+from tools.record_output import compared_part, machine_traits, repeated, run
 from tools.recordings import FOLDER, read_machines, read_recordings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,12 +44,3 @@ def test_files_belong_together():
     others = {path.name for path in (ROOT / FOLDER).iterdir() if path.suffix not in (".txt", ".yaml")}
     assert others == kept
     assert {entry["machine"] for entry in ENTRIES.values()} == read_machines(ROOT).keys()
-
-
-def test_pictures_show_the_recorded_runs():
-    expected = {name: text for entry in ENTRIES.values() for name, text in drawn(entry, ROOT).items()}
-    assert expected
-    for name, text in expected.items():
-        assert (ROOT / IMAGES / name).read_text(encoding="utf-8") == text, (
-            f"{name}: make record draws it again"
-        )

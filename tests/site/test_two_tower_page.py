@@ -47,3 +47,15 @@ def test_the_words_about_splits_and_negatives_fit_what_was_measured():
     assert contexts == {1, 2}  # "one context or two of some 200"
     assert statistics.fmean(near) == pytest.approx(statistics.fmean(both), abs=0.002)
     assert all(own <= other for own, other in zip(own_article, none, strict=True))
+
+
+def test_the_measurement_shows_what_the_scan_is_for():
+    """At the guide's size and batch size, the scans of all layers keep a fifth of a gigabyte at most."""
+    text = (ROOT / "docs/data/results/two_tower_memory.yaml").read_text(encoding="utf-8")
+    (entry,) = (entry for entry in yaml.safe_load(text) if entry["device"] == "cuda")
+    ways = {row["way"]: row for row in entry["ways"]}
+    scan, loop, recomputed = (ways[name] for name in ("scan", "loop", "recomputed"))
+    assert scan["scans_bytes"] <= 0.2e9
+    assert loop["scans_bytes"] > 100 * scan["scans_bytes"]
+    assert scan["seconds"]["high"] < loop["seconds"]["low"] < recomputed["seconds"]["low"]
+    assert scan["peak_bytes"] < recomputed["peak_bytes"] < loop["peak_bytes"]

@@ -1,4 +1,4 @@
-"""The decision trees: pictures are drawn from the data and readable, and the pages say the same in words."""
+"""The pages of the decision trees say in words what the pictures show."""
 
 import os
 import platform
@@ -7,53 +7,17 @@ import re
 import pytest
 import torch
 
-from tests.tools.drawing.test_page_pictures import channels, contrast, illegible
-from tools.drawing import decision_trees as tool
-from tools.drawing.page_pictures import FOLDER, ROOT
+from tools.drawing import trees as tool
+from tools.drawing.draw import DATA, ROOT
+from tools.drawing.page import COLOURS
+from tools.read_yaml import read_yaml
 
-TREES = {tree["name"]: tree for tree in tool.trees()}
-PAGES = [(name, language) for name in TREES for language in tool.LANGUAGES]
-PAPER = {"light": "#fdfdfb", "dark": "#12181b"}  # docs/assets/stylesheets/site.css
-SMALLEST_LETTERS = 13  # pixels, on a phone 390 pixels wide
-PICTURE_ON_PHONE = 350  # pixels that such a phone leaves for a picture
+TREES = {tree["name"]: tree for tree in read_yaml(DATA / "decision_trees.yaml")}
+PAGES = [(name, language) for name in TREES for language in tool.WORDS]
 
 
 def page_of(name, language):
     return (ROOT / "docs" / language / f"facts/{name}.md").read_text(encoding="utf-8")
-
-
-def test_the_pictures_in_the_repository_are_drawn_from_the_data():
-    drawn = tool.pictures()
-    assert len(drawn) == len(TREES) * 4 == 16
-    assert drawn.keys() == {path.name for path in FOLDER.glob("decision-*.svg")}
-    for name, text in drawn.items():
-        assert (FOLDER / name).read_text(encoding="utf-8") == text, (
-            "run python -m tools.drawing.decision_trees"
-        )
-
-
-def test_letters_are_large_enough_on_a_phone():
-    assert tool.SIZE * min(1, PICTURE_ON_PHONE / tool.WIDTH) >= SMALLEST_LETTERS
-
-
-@pytest.mark.parametrize("scheme", tool.SCHEMES)
-def test_text_can_be_told_from_what_is_behind_it(scheme):
-    colours = tool.COLOURS[scheme]
-    for text, behind in (("ink", PAPER[scheme]), ("ink", colours["check"]), ("then", PAPER[scheme])):
-        assert contrast(channels(colours[text]), channels(behind)) >= 4.5
-
-
-@pytest.mark.parametrize(("name", "language"), PAGES)
-def test_a_picture_shows_every_text_and_both_answers_of_each_check(name, language):
-    tree = TREES[name]
-    svg = tool.draw(tree, language, "light").svg()
-    assert illegible(svg) == []
-    shown = re.sub(r"\s", "", "".join(re.findall(r">([^<]*)</text>", svg)))
-    wanted = [check[part][language] for check in tree["checks"] for part in ("question", "then")]
-    for text in [*wanted, tree["end"][language]]:
-        assert re.sub(r"\s", "", text) in shown
-    for answer in (True, False):
-        assert svg.count(f">{tool.WORDS[language][answer]}</text>") == len(tree["checks"])
 
 
 @pytest.mark.parametrize(("name", "language"), PAGES)
@@ -85,8 +49,7 @@ def test_the_lines_of_python_run(name, language):
 def test_the_page_shows_its_picture_with_the_same_in_words(name, language):
     images = re.findall(r"!\[([^]]+)\]\(([^)]+)\)", page_of(name, language))
     files = [
-        f"../../assets/images/decision-{name}-{scheme}.{language}.svg#only-{scheme}"
-        for scheme in tool.SCHEMES
+        f"../../assets/images/decision-{name}-{scheme}.{language}.svg#only-{scheme}" for scheme in COLOURS
     ]
     assert images == [(tool.described(TREES[name], language), file) for file in files]
 
