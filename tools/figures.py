@@ -41,7 +41,7 @@ READERS: dict[str, Callable[[Path], Any]] = {  # of a recording, which has two f
 }
 
 
-class _Files(Mapping[str, Any]):
+class Files(Mapping[str, Any]):
     """The files of a folder by their names, each read once, when it is asked for; folders likewise."""
 
     def __init__(self, folder: Path) -> None:
@@ -55,7 +55,7 @@ class _Files(Mapping[str, Any]):
 
     def _content(self, name: str) -> Any:
         if (folder := self.folder / name).is_dir():
-            return _Files(folder)
+            return Files(folder)
         for ending, read in READERS.items():
             if (file := self.folder / f"{name}{ending}").is_file():
                 return read(file)
@@ -151,19 +151,25 @@ FILTERS: dict[str, Callable[..., Any]] = {
 }
 
 
+def environment() -> jinja2.Environment:
+    """Return Jinja's language with FILTERS, in which an unknown name is an error."""
+    found = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False)
+    found.filters |= FILTERS
+    return found
+
+
 @cache
 def figures(data: Path = DATA) -> dict[str, str]:
     """Return the text of every figure by `group.name`. Raises FigureError for an expression that fails."""
-    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False)
-    environment.filters |= FILTERS
-    files = _Files(data)
+    language = environment()
+    files = Files(data)
     found = {}
     for group, expressions in files["figures"].items():
         for name, expression in expressions.items():
             try:
-                parsed = environment.parse(f"{{{{ {expression} }}}}")
+                parsed = language.parse(f"{{{{ {expression} }}}}")
                 needed = {file: files[file] for file in meta.find_undeclared_variables(parsed)}
-                value = environment.compile_expression(expression, undefined_to_none=False)(**needed)
+                value = language.compile_expression(expression, undefined_to_none=False)(**needed)
                 found[f"{group}.{name}"] = str(value)
             except (jinja2.TemplateError, LookupError, ValueError, TypeError, ArithmeticError) as error:
                 raise FigureError(f"docs/data/figures/{group}.yaml: {name}: {expression}: {error}") from error

@@ -14,6 +14,8 @@ from typing import Any
 
 from origins import RESULTS
 
+from examples.systems import SYSTEMS
+
 FOLDER = RESULTS / "benchmarks"
 
 
@@ -49,6 +51,27 @@ class Benchmark:
         return self.content["system"], options(self.content["words"])
 
     @property
+    def file(self) -> str:
+        """The file as pages name it."""
+        return file_name(self.path)
+
+    @property
+    def convolutions(self) -> bool:
+        """Whether the network has convolutions, which GPUs may compute in TF32."""
+        return any(system.convolutions for system in SYSTEMS if system.name == self.content["system"])
+
+    @property
+    def obstacles(self) -> list[dict[str, str]]:
+        """Why a level has no times, and which level learned something else."""
+        found = []
+        for row in self.rows:
+            if row["status"] != "measured" or row["loss_differs"]:
+                kind = "differs" if row["status"] == "measured" else row["status"]
+                reason = row.get("reason", "").replace("`", "'")
+                found.append({"kind": kind, "level": row["level"], "reason": reason})
+        return found
+
+    @property
     def place(self) -> str:
         """The machine with its versions: what files must share to stand in one table."""
         machine = {name: value for name, value in self.origin["machine"].items() if name != "variables"}
@@ -73,7 +96,7 @@ def stored() -> list[Benchmark]:
     return [Benchmark(path, json.loads(path.read_text(encoding="utf-8"))) for path in paths]
 
 
-def of_training(system: str, words: str) -> list[Benchmark]:
+def of_training(system: str, words: str = "") -> list[Benchmark]:
     """Return the results of one training, from every machine that measured it."""
     wanted = system, options(shlex.split(words))
     return [benchmark for benchmark in stored() if benchmark.training == wanted]

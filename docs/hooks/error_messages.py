@@ -23,7 +23,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 from origins import DATA, load
-from wrong_results import JOINTS, link
+from source_links import thread
 
 from tools import ranges
 from tools.checks.page_code import MADE_FROM_DATA
@@ -40,6 +40,7 @@ WORDS = {
         "variants": "Other wordings, or lines that come with it:",
         "cure": "**Cure.** {}",
         "sources": "Sources: {}",
+        "between": ", ",
         "stop": "{}. ",
         "note": "; ",
         "variant": " ({})",
@@ -49,6 +50,7 @@ WORDS = {
         "variants": "其他写法，或一起出现的内容：",
         "cure": "**解决办法：**{}",
         "sources": "来源：{}",
+        "between": "、",
         "stop": "{}。",
         "note": "；",
         "variant": "（{}）",
@@ -74,7 +76,7 @@ def code_span(text: str) -> str:
 def source_link(source: Sequence[Any]) -> str:
     """Return a link to a thread, to a file in a repository, or to another page by the name of its host."""
     if source[0] != "text":
-        return link(source)
+        return thread(source)
     parts = source[1].removeprefix("https://").partition("#")[0].rstrip("/").split("/")
     return f"[{f'{parts[2]}: {parts[-1]}' if '/blob/' in source[1] else parts[0]}]({source[1]})"
 
@@ -102,7 +104,7 @@ def entry(message: Mapping[str, Any], language: str) -> str:
         first = words["heading"].format(first)
     releases = words["note"].join(filter(None, [first, message.get("releases", {}).get(language)]))
     last = words["stop"].format(releases) if releases else ""
-    last += words["sources"].format(JOINTS[language][1].join(map(source_link, message["sources"])))
+    last += words["sources"].format(words["between"].join(map(source_link, message["sources"])))
     return "\n\n".join([*blocks, f'{last}\n{{ .error-sources data-search-exclude="true" }}'])
 
 

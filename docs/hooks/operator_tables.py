@@ -1,7 +1,8 @@
 """The operators of PyTorch by release, from docs/data/operators.json (tools.measuring.releases).
 
 Two tables and three lists, so that a name is found whatever its state is, and a box that filters them
-(docs/assets/javascripts/operator-filter.js). Without scripts the box is not shown.
+(docs/assets/javascripts/operator-filter.js). Without scripts the box is not shown. What is counted for each
+release is a table of docs/data/tables/operators.yaml.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from functools import cache, partial
 from html import escape
 from typing import Any
 
-from markdown_tables import Column, table_of, written
 from origins import DATA, load
 
 from tools.ranges import TABLES_FROM
@@ -47,15 +47,6 @@ TEXT = {
         "show": "展开 {} 个名字",
     },
 }
-
-COUNTS = (
-    Column("Release", "版本", "version"),
-    Column("Entries", "条目", "entries", written(",")),
-    Column("MPS kernel", "有 MPS 核函数", "mps", written(",")),
-    Column("CUDA kernel", "有 CUDA 核函数", "cuda", written(",")),
-    Column("CUDA only", "只有 CUDA 有", "cuda_only", written(",")),
-    Column("of these missing on MPS", "其中 MPS 缺失", "missing", written(",")),
-)
 
 
 @dataclass(frozen=True)
@@ -196,13 +187,13 @@ def _filter(language: str) -> str:
     )
 
 
-def _counts(language: str) -> str:
-    return table_of(COUNTS, tables()["releases"].values(), language)
+def operator_releases() -> list[dict[str, Any]]:
+    """Return what was counted in each release that the page shows."""
+    return list(tables()["releases"].values())
 
 
 TABLES: dict[str, Callable[[str], str]] = {
     "operators-filter": _filter,
-    "operators-counts": _counts,
     "operators-changed": _changed,
     "operators-missing": _missing,
 } | {f"operators-{name}": partial(_list, name) for name in LISTS}

@@ -14,11 +14,9 @@ command's program stands in the history alone. The machine may have:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-from markdown_tables import Column, table_of
 
 from tools.read_yaml import read_yaml
 
@@ -144,13 +142,6 @@ def tf32(machine: Mapping[str, Any], language: str) -> str:
 def sentences(language: str, *parts: str) -> str:
     """Join sentences; empty ones are left out."""
     return WORDS[language]["between"].join(filter(None, parts))
-
-
-def explained(
-    columns: Iterable[Column], rows: Iterable[Mapping[Any, Any]], language: str, *below: str
-) -> str:
-    """Return a table of results and the sentences below it."""
-    return f"{table_of(columns, rows, language)}\n{sentences(language, *below)}\n"
 
 
 def named(name: str, sentence: str, language: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from typing import Any
 
-from markdown_tables import MISSING
+from table_language import MISSING
 from time_and_cost import CHIPS, FACTS, UNITS, macs, work_per_step
 
 from tools.checks.page_code import MADE_FROM_DATA

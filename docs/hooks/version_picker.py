@@ -1,4 +1,4 @@
-"""Render "Which PyTorch for my Mac": the picker with its table, and the table of releases.
+"""Render "Which PyTorch for my Mac": the picker with its table.
 
 The table is complete; docs/assets/javascripts/version-picker.js lets the three selects show one of its rows.
 Where scripts run it is folded up, otherwise it stands there open. Every answer comes from
@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 
-from markdown_tables import Column, table_of
-
 from tools.checks.page_code import MADE_FROM_DATA
-from tools.versions import CHIPS, Answer, number, pythons, recommend, releases, settings
+from tools.versions import CHIPS, Answer, number, pythons, recommend, settings
 
 NONE_YET = "none"  # the Python of somebody who has none
 Choice = str | None
@@ -49,9 +47,6 @@ TEXT = {
         "intel": "The last release for Intel. Its MPS is unsupported and needs an AMD GPU: count on the CPU.",
         "numpy": "It cannot use NumPy {below}.",
         "excluded": "Python {excluded} is an exception: torchvision refuses it.",
-        "wheel": "wheel",
-        "also_intel": " (also Intel)",
-        "reported": "{macos} (says {says})",
     },
     "zh": {
         "arm64": "Apple 芯片（M1 及以后）",
@@ -81,20 +76,8 @@ TEXT = {
         "intel": "最后一个支持 Intel 的版本。其中的 MPS 只适用于 AMD 显卡，而且官方不予支持：请只指望 CPU。",
         "numpy": "它不能使用 NumPy {below}。",
         "excluded": "Python {excluded} 是例外：torchvision 不能装在它上面。",
-        "wheel": "安装包",
-        "also_intel": "（含 Intel）",
-        "reported": "{macos}（自称 {says}）",
     },
 }
-
-RELEASES = (
-    Column("PyTorch", "PyTorch", "torch"),
-    Column("macOS", "macOS", "macos"),
-    Column("Python", "Python", "python"),
-    Column("torchvision", "torchvision", "torchvision"),
-    Column("What it brings for MPS", "MPS 方面的变化", "brings"),
-    Column("Sources", "来源", "sources"),
-)
 
 
 @dataclass(frozen=True)
@@ -248,31 +231,4 @@ def render(language: str) -> str:
 </div>"""
 
 
-def _source(text: dict, source: str) -> str:
-    """Return a source of a release as Markdown: the wheel itself, or a link to "pytorch#139425"."""
-    issue = source.partition("#")[2]
-    return f"[#{issue}](https://github.com/pytorch/pytorch/issues/{issue})" if issue else text["wheel"]
-
-
-def render_releases(language: str) -> str:
-    """Return the table of releases as Markdown, newest first."""
-    text, rows = TEXT[language], []
-    for release in releases():
-        macos = _short(release.works_from)
-        if release.works_from != release.macos:
-            macos = text["reported"].format(macos=macos, says=_short(release.macos))
-        rows.append(
-            {
-                "torch": release.torch + (text["also_intel"] if "x86_64" in release.pythons else ""),
-                "macos": macos,
-                "python": _range(text, *release.python_range("arm64")),
-                "torchvision": release.torchvision or None,
-                "brings": release.brings,
-                "sources": text["comma"].join(_source(text, source) for source in release.sources),
-            }
-        )
-    shown = table_of(RELEASES, rows, language, right=False)
-    return f'<div class="version-releases" markdown>\n\n{shown}\n</div>'
-
-
-TABLES: dict[str, Callable[[str], str]] = {"version-picker": render, "releases": render_releases}
+TABLES: dict[str, Callable[[str], str]] = {"version-picker": render}

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from docs.hooks.time_and_cost import examples, results
+from docs.hooks.data_tables import render
+from docs.hooks.time_and_cost import results
 from docs.hooks.training_calculator import calculator, machines, trainings
 
 ASSETS = Path(__file__).resolve().parents[2] / "docs" / "assets"
@@ -74,7 +75,7 @@ def test_it_computes_what_python_computes(form, language, values):
 
 
 def test_it_shows_the_worked_examples(form, language):
-    head, _, *rows = [line for line in examples(language).splitlines() if line.startswith("|")]
+    head, _, *rows = [line for line in render("time-examples", language).splitlines() if line.startswith("|")]
     names, machine_names = dict(trainings(language)), dict(machines(language))
     columns = [name.strip() for name in head.split("|")]
     compared = 0

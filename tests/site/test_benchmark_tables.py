@@ -5,12 +5,10 @@ import re
 from pathlib import Path
 
 import benchmark_files as files
-import benchmark_table as tables
-import indicator_speed as speed
-import memory_tables
 import pytest
-import training_loop_tables
 import yaml
+from data_tables import render
+from indicator_sizes import measured_sizes
 
 from examples.benchmarking.report import last_loss, losses_differ
 from examples.systems import cases, modules
@@ -39,9 +37,10 @@ def content(request):
 
 def test_every_stored_benchmark_is_shown():
     """Whoever adds a result of another training also says in which table it belongs."""
-    shown = {found.path for training in tables.TRAININGS.values() for found in files.of_training(*training)}
-    shown |= {found.path for found in files.of_training(*memory_tables.SWEPT)}
-    shown |= {benchmark.path for found in speed.measured_sizes() for benchmark in found.values()}
+    tables = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs/data/tables").glob("*.yaml"))
+    trainings = re.findall(r'benchmarks\("(\w+)"(?:, "([^"]+)")?\)', tables)
+    shown = {found.path for training in trainings for found in files.of_training(*training)}
+    shown |= {benchmark.path for found in measured_sizes() for benchmark in found.values()}
     assert shown == set(FILES) and len(FILES) >= 6
     assert all(path.parent.parent == files.FOLDER for path in FILES), "a folder for each machine"
 
@@ -108,20 +107,6 @@ def test_checkpoints_cost_what_the_page_says():
     assert len(before_the_last) >= 7 and max(before_the_last) < 0.01
 
 
-def test_cells():
-    large = tables.TABLES["benchmark-cifar-large"]("en")
-    assert "| `cuda` | 7.40 | 7.37 to 7.45 | 17,297 | 40.65 | 3.13 | 1,220 | 2.681 |" in large
-    assert "NVIDIA H200, 16 x86-64 CPU cores, 16 threads, Linux; PyTorch 2.11.0" in large
-    assert "Float32 convolutions on the GPU computed in TF32" in large
-    assert "TF32" not in tables.TABLES["benchmark-indicator-origin"]("en"), "a system without convolutions"
-    digits = tables.TABLES["benchmark-cifar-digits"]
-    assert "| `mps` | – | – | – | – | – | – | – |" in digits("en")
-    assert " `mps` is not available here: `only Macs have it, and this is Linux`. " in digits("en")
-    assert "`mps` 在这里不可用：`only Macs have it, and this is Linux`。" in digits("zh")
-    waiting = training_loop_tables.waiting("zh")
-    assert "| 等 GPU 算完 | 2.682 | 2.678 到 2.700 | 51.2 |" in waiting
-
-
 def of_the_page(words):
     """Return the result of the machine that the page speaks of."""
     found = files.of_training("cifar_optimizers", words)
@@ -161,7 +146,7 @@ def with_a_mac(monkeypatch, tmp_path):
     "name", ["benchmark-cifar-digits", "benchmark-cifar-large", "benchmark-indicator-origin"]
 )
 def test_the_levels_of_a_mac_get_a_table(with_a_mac, name):
-    english, chinese = (tables.TABLES[name](language).split("\n\n") for language in ("en", "zh"))
+    english, chinese = (render(name, language).split("\n\n") for language in ("en", "zh"))
     assert len(english) == len(chinese) == 4, "a table and its origin for each machine"
     for table in (english[0], chinese[0]):
         lines = table.splitlines()
@@ -192,21 +177,21 @@ def test_the_levels_of_a_mac_get_a_table(with_a_mac, name):
 
 
 def test_the_sizes_of_a_mac_get_a_table(with_a_mac):
-    mac, origin, server, *_ = speed.sizes("en").split("\n\n")
+    mac, origin, server, *_ = render("indicator-sizes", "en").split("\n\n")
     assert mac.splitlines()[0] == (
         "| Size | Parameters | Batch size | CPU, ms | GPU, ms | bf16, ms | Compiled too, ms | Best speed-up |"
     )
     assert mac.splitlines()[2] == "| `small` | 36,130 | 64 | 11.8 | 12.5 | – | – | 24 |"
     assert origin.count("failed: ") == 1 and "benchmarks/a-mac/`" in origin
     assert "| `large` | 152,558,978 | 16 | 3,204 | 47.8 | 35.3 | 24.5 | 131 |" in server
-    assert "| 大小 | 参数量 | 批大小 | CPU，ms | GPU，ms | bf16，ms | 再加编译，ms |" in speed.sizes("zh")
+    assert "| 大小 | 参数量 | 批大小 | CPU，ms | GPU，ms | bf16，ms | 再加编译，ms |" in render("indicator-sizes", "zh")
 
 
 def test_one_machine_may_measure_a_size_only_once(with_a_mac):
-    path = next(iter(speed.measured_sizes()[0].values())).path
+    path = next(iter(measured_sizes()[0].values())).path
     (path.parent / "z-again.json").write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
     with pytest.raises(ValueError, match=r"z-again\.json: the same machine and training"):
-        speed.sizes("en")
+        render("indicator-sizes", "en")
 
 
 def changed(monkeypatch, tmp_path, change):
@@ -219,19 +204,14 @@ def changed(monkeypatch, tmp_path, change):
 
 def test_a_loss_that_was_not_a_number_is_a_dash_and_said(monkeypatch, tmp_path):
     changed(monkeypatch, tmp_path, lambda rows: rows[1].update(last_loss=None, loss_differs=True))
-    large = tables.TABLES["benchmark-cifar-large"]("en")
+    large = render("benchmark-cifar-large", "en")
     assert "| 1,220 | – |" in large and "`cuda`: the loss differs from that of the first level." in large
 
 
 def test_a_sweep_is_not_a_table_of_levels(monkeypatch, tmp_path):
     changed(monkeypatch, tmp_path, lambda rows: rows.append(rows[1] | {"batch_size": 256}))
     with pytest.raises(ValueError, match="a level twice"):
-        tables.TABLES["benchmark-cifar-large"]("en")
-
-
-def test_a_training_without_a_result_is_an_error():
-    with pytest.raises(ValueError, match="no result of cifar_optimizers --width 3"):
-        tables.levels("en", "cifar_optimizers", "--width 3")
+        render("benchmark-cifar-large", "en")
 
 
 @pytest.mark.parametrize(

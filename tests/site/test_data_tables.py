@@ -29,8 +29,8 @@ def on_a_chinese_page(monkeypatch):
 
 
 def test_a_table_replaces_its_marker_in_the_language_of_the_page(monkeypatch):
-    monkeypatch.setitem(data_tables.glossary_table.TABLES, "glossary", lambda language: f"| {language} |")
-    assert put_in("Before\n\n<!-- table: glossary -->\n\nafter") == "Before\n\n| zh |\n\nafter"
+    monkeypatch.setitem(data_tables.error_messages.TABLES, "error-topics", lambda language: f"| {language} |")
+    assert put_in("Before\n\n<!-- table: error-topics -->\n\nafter") == "Before\n\n| zh |\n\nafter"
 
 
 @pytest.mark.parametrize("name", ["nothing", "operators-nothing", "speeds-", "variables-x"])
@@ -44,21 +44,28 @@ def test_a_defect_in_a_renderer_keeps_its_cause_and_names_table_and_page(monkeyp
     def defective(language):
         return {"fp32": 1.0}["bf16"]
 
-    monkeypatch.setitem(data_tables.memory_tables.TABLES, "memory-sweep", defective)
+    monkeypatch.setitem(data_tables.error_messages.TABLES, "error-topics", defective)
     with pytest.raises(KeyError, match="bf16") as raised:
-        put_in("<!-- table: memory-sweep -->")
+        put_in("<!-- table: error-topics -->")
     assert raised.traceback[-1].name == "defective"
-    assert raised.value.__notes__ == ["guides/speed.md: the table 'memory-sweep' could not be rendered"]
+    assert raised.value.__notes__ == ["guides/speed.md: the table 'error-topics' could not be rendered"]
+
+
+def test_a_wrong_specification_is_one_sentence(monkeypatch):
+    tables = {"glossary": {"rows": "glossary", "columns": [{"A / 甲": "ene"}]}}
+    monkeypatch.setitem(data_tables.table_templates.files()["tables"].known, "glossary", tables)
+    with pytest.raises(PluginError) as raised:
+        put_in("<!-- table: glossary -->")
+    assert str(raised.value) == (
+        "guides/speed.md: docs/data/tables/glossary.yaml: glossary: column 'A / 甲': `ene`: 'ene' is undefined"
+    )
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_name_on_a_page_is_a_table_and_every_table_is_on_a_page(language):
-    """Most groups of environment variables are data without a table of their own."""
     pages = [path.read_text(encoding="utf-8") for path in (DOCS / language).rglob("*.md")]
     named = {name for page in pages for name in re.findall(r"<!-- table: (\S+) -->", page)}
-    assert named <= data_tables.renderers().keys() and len(named) > 30
-    unused = data_tables.renderers().keys() - named
-    assert all(name.startswith("variables-") for name in unused), unused
+    assert named == data_tables.renderers().keys() and len(named) > 30
 
 
 @pytest.mark.parametrize("name", sorted(data_tables.renderers()))

@@ -9,11 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import environment_variables
 import pytest
 import torch
 import yaml
 from IPython.core.magics.osm import OSMagics
+from origins import DATA, load
 
 from snippets.launch_agent import launch_agent
 from tools.checks.sections import parse_sections
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FILES = ROOT / "snippets/environment"
 WORKFLOW = ROOT / "snippets/workflows/environment_variables.yml"
 FALLBACK = "PYTORCH_ENABLE_MPS_FALLBACK"
-KNOWN = {entry["name"] for entry in environment_variables.VARIABLES}
+KNOWN = {entry["name"] for entry in load("environment_variables", DATA)}
 
 
 def shown(path, name):

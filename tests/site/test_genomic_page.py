@@ -1,10 +1,9 @@
-"""The page of the genomic system: its words fit what was measured, and its tables show the data."""
+"""The page of the genomic system: its words fit what was measured."""
 
 import re
 import statistics
 from pathlib import Path
 
-import genomic_tables as tables
 import pytest
 import yaml
 
@@ -47,31 +46,6 @@ def test_every_option_is_in_the_table_with_its_default(page):
         if option not in ("data", "accumulate"):  # in words
             shown = default.strip("`")
             assert yaml.safe_load(shown) == values[key.path] or float(shown) == values[key.path], option
-
-
-def test_each_seed_is_a_column_and_the_last_row_is_the_best_possible():
-    found = rows(tables.classes("en"))
-    assert [row[0] for row in found[:-1]] == [
-        RUNS[name]["name"]["en"] for name in ("motif", "averaged", "one_strand")
-    ]
-    accuracies = RUNS["averaged"]["test_accuracy"]
-    assert found[1][1:5] == [f"{value:.1%}" for value in [*accuracies, statistics.fmean(accuracies)]]
-    assert found[-1][1:4] == [f"{value:.1%}" for value in RUNS["motif"]["best_possible_accuracy"]]
-
-
-def test_the_gain_of_pre_training_is_by_seed():
-    found = rows(tables.pretraining("en"))
-    for row, without, after in zip(found, ("few", "motif"), ("few_pretrained", "pretrained"), strict=True):
-        scores = [RUNS[name]["test_accuracy"] for name in (without, after)]
-        gains = [100 * (own - other) for other, own in zip(*scores, strict=True)]
-        assert row[1:3] == [f"{statistics.fmean(values):.1%}" for values in scores]
-        assert row[3] == f"{statistics.fmean(gains):+.1f} ({min(gains):+.1f} to {max(gains):+.1f})"
-
-
-def test_masked_bases_have_a_row_for_each_kind_of_data():
-    found = rows(tables.masked("en"))
-    losses = RUNS["hairpin"]["val_loss"]
-    assert found[1][1:5] == [f"{value:.3f}" for value in [*losses, statistics.fmean(losses)]]
 
 
 def test_what_was_measured_is_below_what_is_possible():

@@ -3,10 +3,18 @@
 import json
 
 import benchmark_files as files
-import indicator_speed as table
+import indicator_sizes
 import pytest
+import table_templates
 import yaml
 from origins import RESULTS
+
+
+def table(name, data, language="en"):
+    """Return the lines of a table, made from other data."""
+    content = table_templates.files()["tables"]["benchmarks"]
+    names = {"language": language, "words": content["words"], "data": data}
+    return table_templates.one_table(content[name], names).splitlines()
 
 
 @pytest.fixture(scope="module")
@@ -26,17 +34,8 @@ def on_the_gpu(entries):
     return measured(entries["cuda"])
 
 
-def test_each_device_has_a_table_and_a_way_it_lacks_has_no_column(entries):
-    gpu, cpu = (table.batches_on(entries[device], "en").splitlines() for device in ("cuda", "cpu"))
-    assert table.batches("en").count("| Batch size |") >= 2
-    assert gpu[2] == "| 16 | 13.6 | 17.5 | 17.7 | 7.65 | 1,175 | 2,092 |"
-    assert entries["cuda"]["command"] in gpu[-1] and "CUDA graphs" in gpu[0]
-    assert cpu[2].startswith("| 16 | 640 |") and "CUDA graphs" not in cpu[0]
-    assert "2 x86-64 CPU cores, 2 threads, Linux;" in cpu[-1] and entries["cpu"]["command"] in cpu[-1]
-
-
 def test_each_size_was_measured_with_its_batch_size():
-    for found in table.measured_sizes():
+    for found in indicator_sizes.measured_sizes():
         for (_, batch_size), benchmark in found.items():
             measured = [row for row in benchmark.rows if row["status"] == "measured"]
             assert {row["samples_per_step"] for row in measured} == {batch_size}
@@ -46,17 +45,10 @@ def on_the_gpu_of_the_page():
     """Return the sizes that the machine measured of which the page speaks."""
     (found,) = [
         found
-        for found in table.measured_sizes()
+        for found in indicator_sizes.measured_sizes()
         if next(iter(found.values())).content["machine"]["gpu"] == "NVIDIA H200"
     ]
     return found
-
-
-def test_sizes():
-    lines = table.sizes_on(on_the_gpu_of_the_page(), "en").splitlines()
-    assert table.sizes("en").count("| Size |") == len(table.measured_sizes())
-    assert lines[2] == "| `small` | 36,130 | 64 | 11.8 | 7.57 | 9.45 | 8.05 | 1.6 |"
-    assert lines[5] == "| `large` | 152,558,978 | 16 | 3,204 | 47.8 | 35.3 | 24.5 | 131 |"
 
 
 def without(entry, way, size=None, reason=None):
@@ -72,9 +64,9 @@ def without(entry, way, size=None, reason=None):
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_way_that_is_missing_takes_its_heading_along(entries, language):
-    head, _, first, *_ = table.batches_on(without(entries["cuda"], "bf16"), language).splitlines()
-    columns = [table.BATCH_SIZE, *(way for way in table.WAYS if way.key != "bf16"), *table.SPEEDS]
-    assert head == f"| {' | '.join(getattr(column, language) for column in columns)} |"
+    whole, *_ = table("indicator-batches", entries["cuda"], language)
+    head, _, first, *_ = table("indicator-batches", without(entries["cuda"], "bf16"), language)
+    assert head == whole.replace({"en": "bf16, ms | ", "zh": "bf16，ms | "}[language], "")
     assert first == "| 16 | 13.6 | 17.7 | 7.65 | 1,175 | 2,092 |"
 
 
@@ -88,17 +80,17 @@ def test_a_way_that_is_missing_takes_its_heading_along(entries, language):
     ],
 )
 def test_a_way_that_failed_is_a_dash(entries, way, size, reason, row):
-    lines = table.batches_on(without(entries["cuda"], way, size, reason), "en").splitlines()
+    lines = table("indicator-batches", without(entries["cuda"], way, size, reason))
     assert lines[2] == row
     assert lines[-1].endswith(" A dash: this way failed; the reason is in the same file.")
-    assert "A dash" not in table.batches_on(entries["cuda"], "en")
+    assert "A dash" not in table("indicator-batches", entries["cuda"])[-1]
 
 
 def test_a_batch_size_of_which_every_way_failed_has_a_row(entries):
     entry = entries["cuda"]
-    for way in table.WAYS:
-        entry = without(entry, way.key, 16, "out of memory")
-    lines = table.batches_on(entry, "en").splitlines()
+    for way in {row["way"] for row in entry["rows"]}:
+        entry = without(entry, way, 16, "out of memory")
+    lines = table("indicator-batches", entry)
     assert lines[2] == "| 16 | – | – | – | – | – | – |"
 
 
@@ -109,24 +101,27 @@ def test_a_level_that_is_missing_is_a_dash():
         bf16 = {"level": bf16["level"], "status": "unavailable", "reason": f"no room for {size}"}
         kept = [gpu, bf16, compiled] if size == "large" else [cpu, gpu, bf16]
         found[size, batch_size] = files.Benchmark(benchmark.path, benchmark.content | {"rows": kept})
-    lines = table.sizes_on(found, "en").splitlines()
+    lines = table("indicator-sizes", indicator_sizes.of_machine(found))
     assert lines[2] == "| `small` | 36,130 | 64 | 11.8 | 7.57 | – | – | 1.6 |"
     assert lines[5] == "| `large` | 152,558,978 | 16 | – | 47.8 | – | 24.5 | – |"
     assert "`cuda+bf16` is not available here: `no room for large`." in lines[-1]
 
 
 def test_levels_of_any_device_have_a_heading():
+    data = indicator_sizes.of_machine(on_the_gpu_of_the_page())
+
     def heads(*levels):
-        return [column.en for column in table.level_columns(levels)]
+        head, *_ = table("indicator-sizes", data | {"levels": indicator_sizes.levels(levels)})
+        return head.split(" | ")[3:-1]
 
     assert heads("cpu", "mps", "mps+bf16") == ["CPU, ms", "GPU, ms", "bf16, ms"]
     assert heads("cpu", "cpu+bf16", "mps+fp16") == ["CPU, ms", "`cpu+bf16`, ms", "`mps+fp16`, ms"]
     assert heads("cuda", "mps") == ["`cuda`, ms", "`mps`, ms"]
 
 
-def test_the_hook_shows_every_way_that_is_measured(entries):
+def test_the_table_shows_every_way_that_is_measured(entries):
     ways = dict.fromkeys(row["way"] for entry in entries.values() for row in entry["rows"])
-    assert list(ways) == [column.key for column in table.WAYS]
+    assert list(ways) == list(table_templates.files()["tables"]["benchmarks"]["words"]["ways"])
 
 
 def test_speeds_follow_from_the_times(entries):

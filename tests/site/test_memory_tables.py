@@ -3,7 +3,7 @@
 import json
 
 import benchmark_files
-import memory_tables
+from data_tables import render
 
 
 def test_a_sweep_of_another_machine_is_one_file(tmp_path, monkeypatch):
@@ -17,7 +17,7 @@ def test_a_sweep_of_another_machine_is_one_file(tmp_path, monkeypatch):
     }
     (tmp_path / "sweep.json").write_text(json.dumps(content), encoding="utf-8")
     monkeypatch.setattr(benchmark_files, "FOLDER", tmp_path)
-    first, *_, second, where = memory_tables.sweep("en").split("\n\n")
+    first, *_, second, where = render("memory-sweep", "en").split("\n\n")
     assert "| 2048 | 88.5 | 23,143 | 15,555 MB | 10,072 MB |" in first
     assert second.splitlines()[2:] == ["| 8 | 7.4 | 17,297 | 1,220 MB | 870 MB |", "| 64 | – | – | – | – |"]
     assert large.content["provenance"]["command"] in where

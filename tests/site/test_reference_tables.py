@@ -3,12 +3,8 @@
 import re
 from pathlib import Path
 
-import coverage_table
-import environment_variables
-import glossary_table
-import published_speeds
 import pytest
-import wrong_results
+from data_tables import render, renderers
 from origins import DATA, load
 
 from snippets.watermarks import DEFAULTS
@@ -18,7 +14,7 @@ from tools.figures import column, ratios
 ROOT = Path(__file__).resolve().parents[2]
 COVERAGE = load("coverage", DATA)
 ITEMS = [item for source in COVERAGE["sources"] for item in source["items"]]
-CASES = wrong_results.cases()
+CASES = load("wrong_results", DATA)["cases"]
 READ = load("wrong_results", DATA)["read"]
 
 
@@ -53,13 +49,8 @@ def test_the_programs_of_all_guides_are_mapped():
     for script in scripts:
         assert all((ROOT / path).is_file() for path in script["here"]), script["name"]
         assert bool(script["here"]) == (script["treatment"] in ("built", "corrected")), script["name"]
-    rendered = coverage_table.render_scripts("zh")
+    rendered = render("coverage-scripts", "zh")
     assert "| `monitor_training.py` | " in rendered and "| `examples/monitor.py` |" in rendered
-
-
-def test_an_unknown_treatment_is_an_error():
-    with pytest.raises(KeyError):
-        coverage_table.treatment_of({"treatment": "perhaps"}, "en")
 
 
 # ---- Wrong results ----
@@ -75,54 +66,34 @@ def test_every_case_is_complete_and_open_cases_come_first():
             "pull",
         }
         state = case["state"]
-        assert state["is"] in wrong_results.STATES and ("in" in state) == (state["is"] == "fixed")
+        assert state["is"] in ("open", "fixed", "closed") and ("in" in state) == (state["is"] == "fixed")
         for texts in (case["what"], case["versions"], state.get("note", {"en": "x", "zh": "x"})):
             assert texts.keys() == {"en", "zh"} and all(texts.values())
     states = [case["state"]["is"] == "open" for case in CASES]
     assert states == sorted(states, reverse=True)
 
 
-@pytest.mark.parametrize(
-    ("state", "words"),
-    [
-        ({"is": "open"}, "**open**"),
-        ({"is": "fixed", "in": "2.14", "note": {"en": "not all"}}, "fixed in 2.14; not all"),
-    ],
-)
-def test_states_in_words(state, words):
-    shown = wrong_results.in_words({"state": state, "sources": [["issue", 6], ["pull", 7]]}, "en")
-    tracker = "https://github.com/pytorch/pytorch"
-    assert shown == {"state": words, "sources": f"[#6]({tracker}/issues/6), [#7]({tracker}/pull/7)"}
-
-
-def test_a_thread_elsewhere_and_what_was_compared():
-    case = {"state": {"is": "open"}, "newest": "2026-08-06", "sources": [["issue", 5, "actions/images"]]}
-    shown = wrong_results.in_words(case, "zh")
-    assert shown["state"] == "**未解决**；读到 2026-08-06 为止"
-    assert shown["sources"] == "[actions/images#5](https://github.com/actions/images/issues/5)"
-
-
 # ---- Environment variables and terms ----
 
 
 def test_every_variable_is_complete_and_in_one_table():
-    entries = environment_variables.VARIABLES
+    entries = load("environment_variables", DATA)
     keys = {"name", "group", "default", "effect", "read", "source"}  # and `since: null`: not of PyTorch
     assert all(entry.keys() - {"since"} == keys and entry["source"] for entry in entries)
     assert all(entry.get("since") is None for entry in entries)
-    tables = "".join(render("en") for render in environment_variables.TABLES.values())
+    tables = "".join(render(name, "en") for name in renderers() if name.startswith("variables-"))
     shown = re.findall(r"^\| `(\w+)` \|", tables, re.MULTILINE)
     assert sorted(shown) == sorted({entry["name"] for entry in entries}) and len(shown) >= 17
 
 
 def test_defaults_are_those_that_the_code_assumes():
-    shown = environment_variables.TABLES["variables-memory"]("zh")
+    shown = render("variables-memory", "zh")
     assert all(f"| `{name}` | {value} |" in shown for name, value in DEFAULTS.items())
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_glossary_has_every_term(language):
-    rows = [row.strip("| ").split(" | ") for row in glossary_table.render(language).splitlines()]
+    rows = [row.strip("| ").split(" | ") for row in render("glossary", language).splitlines()]
     assert len(rows) == 2 + len(load_glossary())
     decay = next(row for row in rows if "weight decay" in row[0])
     assert "权重衰减" in decay[1] and "体重衰减" in decay[3]
@@ -133,14 +104,8 @@ def test_the_glossary_has_every_term(language):
 
 
 def test_every_table_of_speeds_names_its_sources():
-    for name, render in published_speeds.TABLES.items():
-        assert "[" in render("en").rpartition("Source: ")[2], name
-
-
-def test_the_clearly_faster_time_of_a_pair_is_bold():
-    assert published_speeds.cell([4.39, 5.25], 2) == "**4.39** / 5.25"
-    assert published_speeds.cell([2.52, 0.67], 2) == "2.52 / **0.67**"
-    assert published_speeds.cell([6.37, 6.2], 2) == "6.37 / 6.20"  # within 3 %
+    for name in load("published_speeds", DATA):
+        assert "[" in render(name, "en").rpartition("Source: ")[2], name
 
 
 def test_linear_layers_are_faster_in_mlx_up_to_m2_and_about_equal_from_m3_on():

@@ -1,10 +1,9 @@
-"""The figures in docs/data/results/ are what PyTorch and the examples give, and the tables show them."""
+"""The figures in docs/data/results/ are what PyTorch and the examples give."""
 
 import json
 from datetime import date
 from pathlib import Path
 
-import cifar_tables
 import pytest
 import torch
 import yaml
@@ -98,30 +97,6 @@ def test_noise_floors():
         accuracy, cross_entropy = noise_floor(row["share"], row["classes"], row["smoothing"])
         assert accuracy == pytest.approx(row["accuracy"])
         assert cross_entropy == pytest.approx(row["cross_entropy"], abs=5e-5)
-
-
-def test_the_deviation_is_that_of_a_sample():
-    """Of 96, 97 and 98 % it is 1; divided by the number of values instead, it would be 0.82."""
-    assert cifar_tables.mean_and_deviation([0.96, 0.97, 0.98], "%") == "97.00% ± 1.00"
-    assert cifar_tables.mean_and_deviation([-0.01, 0.03], "") == "1.00 ± 2.83"
-
-
-def test_values_stand_under_their_own_heading_when_one_is_missing(monkeypatch):
-    optimum = [{"classes": 2, "signal": {1: 0.1, 2: 0.2, 3: 0.3}}, {"classes": 4, "signal": {3: 0.6, 1: 0.4}}]
-    monkeypatch.setattr(cifar_tables, "load", lambda name: {"best_accuracy": optimum})
-    lines = cifar_tables.best_accuracy("en").splitlines()
-    assert lines[0] == "| Classes | Signal 1 | Signal 2 | Signal 3 |"
-    assert lines[3] == "| 4 | 40.00% | – | 60.00% |"
-
-    noise = read("cifar_label_noise")
-    first, second = noise["runs"][:2]
-    short, long = second["epochs"]
-    del first["epochs"][long], second["epochs"][short]
-    monkeypatch.setattr(cifar_tables, "load", lambda name: noise)
-    rows = [line.split(" | ") for line in cifar_tables.label_noise("en").splitlines()[:4]]
-    assert f"{short} epochs" in rows[0][1] and f"{long} epochs" in rows[0][4]
-    assert ["±" in cell for cell in rows[2][1:]] == [True] * 3 + [False] * 3
-    assert ["±" in cell for cell in rows[3][1:]] == [False] * 3 + [True] * 3
 
 
 def test_measured_accuracies_say_how_they_were_made():

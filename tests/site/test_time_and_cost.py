@@ -6,6 +6,7 @@ import pytest
 import time_and_cost
 import torch
 import training_calculator
+from data_tables import render
 from origins import COMPUTED, DATA, load
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
@@ -60,7 +61,7 @@ def test_weights_of_berts_layers():
 def test_every_worked_example_follows_from_its_row():
     """Time from work, steps and peak; energy from time and power."""
     macs = [mac for mac in time_and_cost.macs() if mac["chip"] in ("M2", "M1 Max")]
-    rows = [line.split(" | ") for line in time_and_cost.examples("en").splitlines() if "TFLOP |" in line]
+    rows = [line.split(" | ") for line in render("time-examples", "en").splitlines() if "TFLOP |" in line]
     assert len(rows) == len(TRAININGS)
     scale = {"h": 3600, "days": DAY}
     for _, work, steps, *cells in rows:

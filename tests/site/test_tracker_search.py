@@ -5,8 +5,8 @@ from pathlib import Path
 
 import error_messages
 import pytest
-import wrong_results
 from origins import DATA, load
+from source_links import REPOSITORY, TRACKER
 
 ROOT = Path(__file__).resolve().parents[2]
 SEARCH = load("tracker_search", DATA)
@@ -18,7 +18,7 @@ LANGUAGES = ("en", "zh")
 def thread_of(source):
     """Return a source as the kind of thread, its number and its repository."""
     kind, number, *elsewhere = source
-    return kind, number, elsewhere[0] if elsewhere else wrong_results.REPOSITORY
+    return kind, number, elsewhere[0] if elsewhere else REPOSITORY
 
 
 def answers(language):
@@ -26,7 +26,7 @@ def answers(language):
     return {found["ident"]: found["answer"] for found in QUESTION.finditer(text)}
 
 
-ROWS = {thread_of(source) for case in wrong_results.cases() for source in case["sources"]}
+ROWS = {thread_of(source) for case in load("wrong_results", DATA)["cases"] for source in case["sources"]}
 MESSAGES = {
     message["id"]: {thread_of(source) for source in message["sources"] if source[0] != "text"}
     for topic in error_messages.topics().values()
@@ -58,7 +58,7 @@ def test_the_place_of_a_thread_cites_it(entry):
     else:
         assert entry["place"] == "question"
         kind, number, repository = thread
-        address = f"{wrong_results.TRACKER}{repository}/{'pull' if kind == 'pull' else 'issues'}/{number})"
+        address = f"{TRACKER}{repository}/{'pull' if kind == 'pull' else 'issues'}/{number})"
         assert all(address in texts[entry["id"]] for texts in ANSWERS)
 
 

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from docs.hooks import version_picker
+from docs.hooks import data_tables, version_picker
 from tools.measuring import wheels as check_wheels
 from tools.versions import CHIPS, DATA, number, pythons, recommend, releases, settings
 
@@ -170,7 +170,7 @@ def test_the_notes_say_what_to_know():
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_table_of_releases(language):
-    lines = [line for line in version_picker.render_releases(language).splitlines() if line[:1] == "|"]
+    lines = [line for line in data_tables.render("releases", language).splitlines() if line[:1] == "|"]
     assert len(lines) == 2 + len(releases())
     assert len({line.count("|") for line in lines}) == 1
     assert lines[2].startswith("| 2.15.0 | 15 | 3.11 ")
@@ -179,7 +179,7 @@ def test_the_table_of_releases(language):
 
 def test_nothing_names_a_package_registry():
     files = [(DATA / name).read_text(encoding="utf-8") for name in ("versions.yaml", "wheels.json")]
-    for text in (version_picker.render("en"), version_picker.render_releases("zh"), *files):
+    for text in (version_picker.render("en"), data_tables.render("releases", "zh"), *files):
         assert "pypi" not in text.lower() and "index-url" not in text
 
 

@@ -2,11 +2,12 @@
 
 These are the pages; the sources of notebooks (`docs/data/notebooks/NAME.en.md` and `NAME.zh.md`); Markdown
 files outside the site that have a twin (`README.md` and `README.zh.md`); and texts in data files: a mapping
-`{en: …, zh: …}`, or sibling keys such as `note_en` and `note_zh`.
+`{en: …, zh: …}`, or sibling keys such as `note_en` and `note_zh`. An expression in such a text is an X.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,8 @@ from tools.read_yaml import read_yaml
 TWIN_FOLDERS = ("", ".github", "examples", "snippets", "tests", "requirements")
 MUST_HAVE_TWIN = ("README.md", ".github/CONTRIBUTING.md")
 NOTEBOOK_SOURCES = "docs/data/notebooks"
+EXPRESSION = re.compile(r"(?:\s*\{\{-|\{\{).*?\}\}", re.DOTALL)  # of Jinja
+STATEMENT = re.compile(r"(?:\s*\{%-|\{%).*?(?:-%\}\s*|%\})", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -98,11 +101,15 @@ def _texts(value: object, file: str, path: str) -> Iterator[DataText]:
                 continue  # reported with its English sibling
             english, chinese = value.get(stem + "en"), value.get(stem + "zh")
             if isinstance(english, str | None) and isinstance(chinese, str | None):
-                yield DataText(
-                    file, (f"{path}.{stem}" if path else stem).rstrip("._") or "top level", english, chinese
-                )
+                place = (f"{path}.{stem}" if path else stem).rstrip("._") or "top level"
+                yield DataText(file, place, _prose(english), _prose(chinese))
                 continue
         yield from _texts(part, file, inner)
+
+
+def _prose(text: str | None) -> str | None:
+    """Return a text of tables without the code in it."""
+    return text and EXPRESSION.sub("X", STATEMENT.sub("", text))
 
 
 def _label(entry: object, index: int) -> str:
