@@ -56,6 +56,7 @@ class Case:
     """A training whose loop is measured (tools/measuring/measure.py)."""
 
     name: str
+    title: Mapping[str, str]  # in the tables of both languages; {width} and {batch} are those of the training
     settings: Settings
     epochs: int  # enough for a run to outlast its last checkpoint; 0: what saving costs is not measured
     gpu: bool = False  # on a GPU; otherwise on a CPU
@@ -77,7 +78,7 @@ class System:
         return FOLDER / self.name / f"{program.name}.py"
 
 
-LARGE_IMAGES = {"data": "synthetic", "image_size": 32, "width": 64, "batch_size": 128}
+WIDE_IMAGES = {"data": "synthetic", "image_size": 32, "width": 64, "batch_size": 128}
 FEW_PLANS = {"plans": 28, "width": 16, "layers": 1, "batch_size": 4, "epochs": 3}
 FEW_SEQUENCES = {
     "dataset.sequences": 48,
@@ -90,6 +91,55 @@ FEW_SEQUENCES = {
 GUIDE_SEQUENCES = {"model": "caduceus", "dataset.max_length": 512, "batch_size": 128, "lr": 1e-3}
 GUIDE_NODES = {"size": "origin", "batch_size": 256, "optimizer": "adamw", "lr": 1e-4}
 GUIDE_EDGES = {"size": "origin", "batch_size": 8, "lr": 1e-4, "plans": 400}
+
+# What tables call the measured trainings.
+DIGITS = {"en": "16×16 digits, width 8, batch size 64", "zh": "16×16 数字图片，宽度 8，批大小 64"}
+IMAGES = {
+    "en": "generated 32×32 images, width {width}, batch size {batch}",
+    "zh": "生成的 32×32 图片，宽度 {width}，批大小 {batch}",
+}
+INDICATORS = {
+    "en": "indicators, 36,130 parameters, batch size 64",
+    "zh": "技术指标，36,130 个参数，批大小 64",
+}
+LARGE_INDICATORS = {
+    "en": "indicators, 4,894,082 parameters, batch size 16",
+    "zh": "技术指标，4,894,082 个参数，批大小 16",
+}
+TOWERS = {"en": "two towers, 759,168 parameters, batch size 64", "zh": "双塔，759,168 个参数，批大小 64"}
+LARGE_TOWERS = {
+    "en": "two towers, 37,452,544 parameters, batch size 256",
+    "zh": "双塔，37,452,544 个参数，批大小 256",
+}
+NODES = {
+    "en": "floor plans, stage 1, 233,418 parameters, batch size 64",
+    "zh": "户型图阶段 1，233,418 个参数，批大小 64",
+}
+LARGE_NODES = {
+    "en": "floor plans, stage 1, 19,460,874 parameters, batch size 256",
+    "zh": "户型图阶段 1，19,460,874 个参数，批大小 256",
+}
+EDGES = {
+    "en": "floor plans, stage 2, 157,955 parameters, batch size 16",
+    "zh": "户型图阶段 2，157,955 个参数，批大小 16",
+}
+LARGE_EDGES = {
+    "en": "floor plans, stage 2, 9,598,211 parameters, batch size 8",
+    "zh": "户型图阶段 2，9,598,211 个参数，批大小 8",
+}
+BASES = {
+    "en": "masked bases, 9,664 parameters, batch size 64, Lightning's loop",
+    "zh": "掩码碱基，9,664 个参数，批大小 64，Lightning 的循环",
+}
+CLASSES = {
+    "en": "DNA classes, 9,728 parameters, batch size 64, Lightning's loop",
+    "zh": "DNA 分类，9,728 个参数，批大小 64，Lightning 的循环",
+}
+LARGE_CLASSES = {
+    "en": "DNA classes, 470,938 parameters, 512 bases, batch size 128, Lightning's loop",
+    "zh": "DNA 分类，470,938 个参数，512 个碱基，批大小 128，Lightning 的循环",
+}
+
 SYSTEMS = (
     System(
         "cifar_optimizers",
@@ -108,10 +158,10 @@ SYSTEMS = (
         ),
         pages=("examples/cifar-optimizers/index.md", "examples/cifar-optimizers/training.md"),
         cases=(
-            Case("digits", {}, epochs=10),
-            Case("synthetic", {"data": "synthetic", "image_size": 32}, epochs=10),
-            Case("digits", {}, epochs=300, gpu=True),
-            Case("synthetic", LARGE_IMAGES, epochs=200, gpu=True),
+            Case("digits", DIGITS, {}, epochs=10),
+            Case("synthetic", IMAGES, {"data": "synthetic", "image_size": 32}, epochs=10),
+            Case("digits", DIGITS, {}, epochs=300, gpu=True),
+            Case("synthetic", IMAGES, WIDE_IMAGES, epochs=200, gpu=True),
         ),
         convolutions=True,
     ),
@@ -120,9 +170,15 @@ SYSTEMS = (
         programs=(Program("train", tiny={"bars": 3000, "stride": 8, "batch_size": 16, "epochs": 3}),),
         pages=("examples/indicator-transformer/index.md", "examples/indicator-transformer/training.md"),
         cases=(
-            Case("small", {}, epochs=6),
-            Case("small", {}, epochs=60, gpu=True),
-            Case("origin", {"size": "origin", "batch_size": 16, "bars": 60_000}, epochs=60, gpu=True),
+            Case("small", INDICATORS, {}, epochs=6),
+            Case("small", INDICATORS, {}, epochs=60, gpu=True),
+            Case(
+                "origin",
+                LARGE_INDICATORS,
+                {"size": "origin", "batch_size": 16, "bars": 60_000},
+                epochs=60,
+                gpu=True,
+            ),
         ),
     ),
     System(
@@ -142,9 +198,9 @@ SYSTEMS = (
         ),
         pages=("examples/two-tower/index.md", "examples/two-tower/training.md"),
         cases=(
-            Case("pages", {}, epochs=8),
-            Case("pages", {}, epochs=60, gpu=True),
-            Case("origin", {"size": "origin", "batch_size": 256}, epochs=0, gpu=True),
+            Case("pages", TOWERS, {}, epochs=8),
+            Case("pages", TOWERS, {}, epochs=60, gpu=True),
+            Case("origin", LARGE_TOWERS, {"size": "origin", "batch_size": 256}, epochs=0, gpu=True),
         ),
     ),
     System(
@@ -155,12 +211,12 @@ SYSTEMS = (
         ),
         pages=("examples/floorplan-diffusion/index.md", "examples/floorplan-diffusion/training.md"),
         cases=(
-            Case("small", {}, epochs=6, program="train_nodes"),
-            Case("small", {}, epochs=24, gpu=True, program="train_nodes"),
-            Case("origin", GUIDE_NODES, epochs=0, gpu=True, program="train_nodes"),
-            Case("small", {}, epochs=2, program="train_edges"),
-            Case("small", {}, epochs=8, gpu=True, program="train_edges"),
-            Case("origin", GUIDE_EDGES, epochs=0, gpu=True, program="train_edges"),
+            Case("small", NODES, {}, epochs=6, program="train_nodes"),
+            Case("small", NODES, {}, epochs=24, gpu=True, program="train_nodes"),
+            Case("origin", LARGE_NODES, GUIDE_NODES, epochs=0, gpu=True, program="train_nodes"),
+            Case("small", EDGES, {}, epochs=2, program="train_edges"),
+            Case("small", EDGES, {}, epochs=8, gpu=True, program="train_edges"),
+            Case("origin", LARGE_EDGES, GUIDE_EDGES, epochs=0, gpu=True, program="train_edges"),
         ),
     ),
     System(
@@ -171,11 +227,11 @@ SYSTEMS = (
         ),
         pages=("examples/genomic-caduceus/index.md", "examples/genomic-caduceus/training.md"),
         cases=(
-            Case("small", {}, epochs=3, program="pretrain"),
-            Case("small", {}, epochs=12, gpu=True, program="pretrain"),
-            Case("small", {}, epochs=3, program="train"),
-            Case("small", {}, epochs=12, gpu=True, program="train"),
-            Case("origin", GUIDE_SEQUENCES, epochs=0, gpu=True, program="train"),
+            Case("small", BASES, {}, epochs=3, program="pretrain"),
+            Case("small", BASES, {}, epochs=12, gpu=True, program="pretrain"),
+            Case("small", CLASSES, {}, epochs=3, program="train"),
+            Case("small", CLASSES, {}, epochs=12, gpu=True, program="train"),
+            Case("origin", LARGE_CLASSES, GUIDE_SEQUENCES, epochs=0, gpu=True, program="train"),
         ),
     ),
 )

@@ -7,63 +7,11 @@ from typing import Any
 from markdown_tables import RANGE, Column, figures, written
 from origins import explained, load, named, origin, processor
 
+from examples.systems import cases
+
 COMPARED = {
     "bare": {"en": "bare loop, counts no accuracy", "zh": "裸循环，不统计准确率"},
     "steps": {"en": "the same steps", "zh": "同样的训练步"},
-}
-TRAININGS = {  # by system, or by system/program where there are several, and case
-    ("cifar_optimizers", "digits"): {
-        "en": "16×16 digits, width 8, batch size 64",
-        "zh": "16×16 数字图片，宽度 8，批大小 64",
-    },
-    ("cifar_optimizers", "synthetic"): {
-        "en": "generated 32×32 images, width {width}, batch size {batch}",
-        "zh": "生成的 32×32 图片，宽度 {width}，批大小 {batch}",
-    },
-    ("indicator_transformer", "small"): {
-        "en": "indicators, 36,130 parameters, batch size 64",
-        "zh": "技术指标，36,130 个参数，批大小 64",
-    },
-    ("indicator_transformer", "origin"): {
-        "en": "indicators, 4,894,082 parameters, batch size 16",
-        "zh": "技术指标，4,894,082 个参数，批大小 16",
-    },
-    ("two_tower", "pages"): {
-        "en": "two towers, 759,168 parameters, batch size 64",
-        "zh": "双塔，759,168 个参数，批大小 64",
-    },
-    ("two_tower", "origin"): {
-        "en": "two towers, 37,452,544 parameters, batch size 256",
-        "zh": "双塔，37,452,544 个参数，批大小 256",
-    },
-    ("genomic_caduceus/pretrain", "small"): {
-        "en": "masked bases, 9,664 parameters, batch size 64, Lightning's loop",
-        "zh": "掩码碱基，9,664 个参数，批大小 64，Lightning 的循环",
-    },
-    ("genomic_caduceus/train", "small"): {
-        "en": "DNA classes, 9,728 parameters, batch size 64, Lightning's loop",
-        "zh": "DNA 分类，9,728 个参数，批大小 64，Lightning 的循环",
-    },
-    ("genomic_caduceus/train", "origin"): {
-        "en": "DNA classes, 470,938 parameters, 512 bases, batch size 128, Lightning's loop",
-        "zh": "DNA 分类，470,938 个参数，512 个碱基，批大小 128，Lightning 的循环",
-    },
-    ("floorplan_diffusion/train_nodes", "small"): {
-        "en": "floor plans, stage 1, 233,418 parameters, batch size 64",
-        "zh": "户型图阶段 1，233,418 个参数，批大小 64",
-    },
-    ("floorplan_diffusion/train_nodes", "origin"): {
-        "en": "floor plans, stage 1, 19,460,874 parameters, batch size 256",
-        "zh": "户型图阶段 1，19,460,874 个参数，批大小 256",
-    },
-    ("floorplan_diffusion/train_edges", "small"): {
-        "en": "floor plans, stage 2, 157,955 parameters, batch size 16",
-        "zh": "户型图阶段 2，157,955 个参数，批大小 16",
-    },
-    ("floorplan_diffusion/train_edges", "origin"): {
-        "en": "floor plans, stage 2, 9,598,211 parameters, batch size 8",
-        "zh": "户型图阶段 2，9,598,211 个参数，批大小 8",
-    },
 }
 WAITS = {
     True: {"en": "waits for the GPU", "zh": "等 GPU 算完"},
@@ -121,7 +69,7 @@ def training_name(system: str, part: Mapping[str, Any]) -> dict[str, str]:
     words = part["words"]
     given = dict(zip(words[::2], words[1::2], strict=True))
     width, batch = given.get("--width", 8), given.get("--batch-size", 64)
-    texts = TRAININGS[system, part["data"]]
+    texts = {case.name: case.title for case in cases(system)}[part["data"]]
     return {code: text.format(width=width, batch=batch) for code, text in texts.items()}
 
 

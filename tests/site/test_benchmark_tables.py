@@ -102,12 +102,6 @@ def test_what_the_page_says_of_the_loop_without_figures():
     assert len({round(1e3 * seconds) for seconds in more}) == 1
 
 
-def test_every_measured_training_has_words():
-    assert training_loop_tables.TRAININGS.keys() == {
-        (name, case.name) for name in modules() for case in cases(name)
-    }
-
-
 def test_checkpoints_cost_what_the_page_says():
     entries = yaml.safe_load((RESULTS / "training_loop.yaml").read_text(encoding="utf-8"))
     before_the_last = [found["share_before_the_last"] for entry in entries for found in entry["saving"]]
