@@ -7,18 +7,11 @@ from pathlib import Path
 from examples.systems import SYSTEMS, modules
 from tests.examples.system_cases import Command, SystemCases, tiny_words
 
-
-def cases_of(system: str) -> SystemCases:
-    """Return what the folder of tests of a system says. Raises FileNotFoundError when it says nothing."""
-    if not Path(__file__).with_name(system).joinpath("cases.py").exists():
-        raise FileNotFoundError(
-            f"tests/examples/{system}/cases.py is missing: its CASES = SystemCases(...) tells the tests of "
-            "all systems what they have to know of this one; tests/examples/system_cases.py says what that is"
-        )
-    return importlib.import_module(f"tests.examples.{system}.cases").CASES
-
-
-CASES = {system.name: cases_of(system.name) for system in SYSTEMS}
+CASES: dict[str, SystemCases] = {  # of a system without any, test_systems.py says so
+    system.name: importlib.import_module(f"tests.examples.{system.name}.cases").CASES
+    for system in SYSTEMS
+    if Path(__file__).with_name(system.name).joinpath("cases.py").exists()
+}
 RUNS = {name: run for cases in CASES.values() for name, run in cases.runs.items()}
 
 

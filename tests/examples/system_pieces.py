@@ -12,6 +12,9 @@ from tests.examples.every_program import CASES
 
 ROOT = Path(__file__).resolve().parents[2]
 READMES = {"en": "README.md", "zh": "README.zh.md"}
+PAGES = ("index.md", "start/first-run.md", "project/changes.md")
+# What names every system and is written by hand.
+LISTS = ("mkdocs.yml", *READMES.values(), *(f"docs/{code}/{page}" for code in READMES for page in PAGES))
 FILES = {  # {}: the name of the system
     "examples/{}/README.md": "it says what the system is and how it is started",
     "examples/{}/README.zh.md": "it says so in Chinese",
@@ -49,11 +52,12 @@ def missing_files(system: System) -> Iterator[str]:
 def links_to(system: System) -> dict[str, list[str]]:
     """Return, by page, how the lists of systems link to this one."""
     guide, archive = f"(../{system.pages[0]})", f"{system.name}.zip"
-    return {
-        "index.md": [f"({page})" for page in system.pages],
-        "start/first-run.md": [guide, f'(../downloads/{archive}){{ download="{archive}" }}'],
-        "project/changes.md": [guide],
-    }
+    links = (
+        [f"({page})" for page in system.pages],
+        [guide, f'(../downloads/{archive}){{ download="{archive}" }}'],
+        [guide],
+    )
+    return dict(zip(PAGES, links, strict=True))
 
 
 def missing_mentions(system: System) -> Iterator[str]:

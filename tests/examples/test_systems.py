@@ -13,7 +13,7 @@ import pytest
 from examples import systems
 from examples.systems import SYSTEMS, Program, System, UnknownSystem, find, main, modules, names
 from tests.examples import system_pieces
-from tests.examples.system_pieces import FILES, READMES, missing_pieces
+from tests.examples.system_pieces import FILES, LISTS, READMES, missing_pieces
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTE_DOWN = """
@@ -57,10 +57,7 @@ def test_a_new_system_is_told_what_it_lacks(tmp_path, monkeypatch):
     missing = missing_pieces(planted)
     named = [line.split()[0] for line in missing]
     there = {name for name in named if (ROOT / name).exists()}
-    pages = ("index.md", "start/first-run.md", "project/changes.md")
-    assert there == {"mkdocs.yml", *READMES.values()} | {
-        f"docs/{language}/{page}" for language in READMES for page in pages
-    }
+    assert there == {*LISTS}
     new = {file.format("planted") for file in FILES} | {
         f"docs/{language}/examples/planted/index.md" for language in READMES
     }
