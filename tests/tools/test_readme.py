@@ -12,6 +12,11 @@ from tools.recordings import read_machines, read_recordings
 
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = {"en": "README.md", "zh": "README.zh.md"}
+COUNTED = {
+    "en": ("Its {} training systems", "## The {} systems"),
+    "zh": ("书里的{}套训练系统", "## {}套系统"),
+}
+NUMBERS = {"en": {5: "five", 6: "six", 7: "seven"}, "zh": {5: "五", 6: "六", 7: "七"}}
 WORDS, CHARACTERS = 350, 600
 
 
@@ -44,6 +49,13 @@ def test_every_system_has_a_row_with_its_page_and_its_command(language):
         for system in SYSTEMS
     ]
     assert [(re.search(r"\(.+\)", row[0])[0], row[1]) for row in rows(language)] == expected
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_it_counts_the_systems(language):
+    sentences = [text.format(NUMBERS[language][len(SYSTEMS)]) for text in COUNTED[language]]
+    missing = [text for text in sentences if text not in readme(language)]
+    assert not missing, f"{LANGUAGES[language]} counts the systems otherwise: it should say {missing}"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
