@@ -38,6 +38,7 @@ from snippets.errors import RunError, exit_with_one_line
 from snippets.foreign_files import open_regular
 
 Inputs = tuple[torch.Tensor, ...]
+# foreign_reads: what it has just written, and regular files
 TRACED = 3, 5  # plans, and corners of each: the program takes any other number
 COMPARED = TRACED, (1, 2), (2, 18)  # the numbers with which a file must compute what the network computes
 

@@ -11,6 +11,7 @@ import yaml
 from snippets.errors import UsageError, one_line
 from snippets.foreign_files import read_text
 
+# foreign_reads: with limits of its own
 CONFIGS = Path(__file__).with_name("configs")
 MOST, DEEPEST = 1 << 16, 20  # bytes of a file, and brackets or levels in one another
 PASSES = (

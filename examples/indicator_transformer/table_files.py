@@ -15,6 +15,7 @@ from pyarrow.parquet import ParquetFile
 from examples.programs.array_files import check_memory
 from snippets.foreign_files import LONGEST_LINE, check_unpacked, open_regular, size_of
 
+# foreign_reads: with limits of its own
 TEXT = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
 NUMBER = (types.is_primitive, types.is_decimal, types.is_null)
 CELL = 8  # bytes

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from examples.two_tower.negatives import Forbidden
 
+# foreign_reads: its own temporary files
 EXACT_BELOW = 20_000  # rows; larger banks are searched by cell, as the guide's project does
 PROBED_CELLS = 8
 

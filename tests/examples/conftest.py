@@ -5,9 +5,10 @@ import importlib
 import pytest
 
 from examples.systems import modules
-from tests.examples.every_program import make_workplace, tiny_words
+from tests.examples.every_program import make_workplace
 from tests.examples.program_runs import *  # noqa: F403 - pytest looks for fixtures here
 from tests.examples.program_runs import Outcome
+from tests.examples.system_cases import tiny_words
 
 
 @pytest.fixture

@@ -16,9 +16,10 @@ from pathlib import Path
 import pytest
 
 from examples.programs.options import check_saved
+from examples.systems import names
 from snippets.errors import UsageError, exit_with_one_line
 from tests.examples.attacks import WORDS, assert_answered, few_or
-from tests.examples.every_program import EDGES, NODES, OTHERS, TREND, TWO_TOWER
+from tests.examples.every_program import CASES, COMMANDS, OTHERS, READING, RUNS
 from tests.examples.program_runs import Outcome, contents
 
 pytestmark = pytest.mark.unmeasured
@@ -94,18 +95,14 @@ def test_programs_train_or_end_with_one_line(
 
 # ---- Programs that are no training program ----
 
-NO_RUNS = (  # of those without a command of their own in every_program.py
-    "check_setup.py",
-    "systems.py",
-    "cifar_optimizers/label_noise.py",
-    "floorplan_diffusion/check_data.py",
-    "floorplan_diffusion/convert.py",
-    "floorplan_diffusion/launch.py",
+NO_COMMANDS = {f"{name}/{script}" for name, cases in CASES.items() for script in cases.no_commands}
+PROGRAMS = sorted(
+    {command.script for command in OTHERS.values()} | NO_COMMANDS | {"check_setup.py", "systems.py"}
 )
-PROGRAMS = sorted({command.script for command in OTHERS.values()} | set(NO_RUNS))
-PLACES = (TWO_TOWER, TREND, NODES, EDGES, f"{TREND}/checkpoints/best.pt", f"{TWO_TOWER}/config.json")
-PLACES += ("runs", "plans", "bars", "bars/ACME.csv", "sequences", "thesis.txt", "new", "p.npy", "new.jsonl")
-NAMES = ("cifar_optimizers", "genomic_caduceus/train", "two_tower", "genomic_caduceus", "memory", "1", "3")
+PLACES = [f"{run}{file}" for run, _ in RUNS.values() for file in ("", "/checkpoints/best.pt", "/config.json")]
+PLACES += ["runs", "thesis.txt", "new", "new.jsonl", *(command.data for command in READING.values())]
+PLACES += [path for command in COMMANDS.values() for path in command.made]
+NAMES = (*names(), "memory", "1", "3")
 LONGEST = 0.5  # seconds; what works that long has understood its words
 
 

@@ -33,7 +33,6 @@ LONG = [pytest.mark.long, pytest.mark.timeout(3600)]
 FORKED = [case for case, around in CASES.items() if not around.at_the_start]
 AT_THE_START = [case for case, around in CASES.items() if around.at_the_start]
 FEW = ["file size 20,000", "folder with a line end", "umask 0277"]
-NOT_FORKED = {"compare_seeds", "grid"}  # they train in processes of their own, as benchmark does
 OF_THE_PROFILER = re.compile(r"(USDT|ERROR):\d{4}-")  # PyTorch's own, in each run
 PROGRAMS = {f"{name}, its data": command for name, command in READING.items()} | COMMANDS
 
@@ -46,7 +45,7 @@ def programs_for(case, count):
     others = [
         name
         for name, command in COMMANDS.items()
-        if name not in TRAININGS and name not in NOT_FORKED and (not around.out or "--out" in command.words)
+        if name not in TRAININGS and not command.starts and (not around.out or "--out" in command.words)
     ]
     return [chance.choice(sorted(TRAININGS)), *chance.sample(others, count - 1)]
 

@@ -14,59 +14,25 @@ import pytest
 
 from examples.monitoring.run_state import read_run
 from examples.systems import FOLDER
-from tests.examples.every_program import tiny_words
+from tests.examples.every_program import CASES, READING
+from tests.examples.system_cases import Command, tiny_words
 
 pytestmark = [pytest.mark.program, pytest.mark.unmeasured, pytest.mark.long, pytest.mark.timeout(3600)]
-IMAGES, NODES, DNA = "cifar_optimizers", "floorplan_diffusion/train_nodes", "genomic_caduceus/train"
-EPOCHS = {IMAGES: 60, "two_tower": 30, NODES: 100, DNA: 20}  # seconds: they are to be met while they train
-
-
-def words(name, **settings):
-    """Return the words of a training that takes seconds."""
-    settings = {"epochs": EPOCHS[name]} | settings
-    if name == DNA:
-        settings |= {"dataset.sequences": None, "batch_size": 6}
-    return tiny_words(name, **settings)
-
-
-def typed(script, *rest):
-    """Return the command line of a program or a shell script."""
-    return [sys.executable if script.endswith(".py") else "bash", str(FOLDER / script), *rest]
-
-
-AGAIN = {"out": "run", "resume": "auto"}
-TRAIN = str(FOLDER / IMAGES / "train.py")
-SEED = "out/sequences/seed-1"
-# by name: what is typed, and the folder of the run
-LAUNCHERS = {
-    "start_run": (typed("start_run.sh", "run", TRAIN, *words(IMAGES)), "run"),
-    "cpu-fallback": (typed("start_run.sh", "--cpu-fallback", "run", TRAIN, *words(IMAGES)), "run"),
-    "two towers": (typed("two_tower/launch.sh", "run", *words("two_tower")), "run"),
-    "menu": (typed("floorplan_diffusion/launch.py", "--choice", "1", "--", *words(NODES, **AGAIN)), "run"),
-    "menu, background": (
-        typed("floorplan_diffusion/launch.py", "--choice=1", "--background", "--", *words(NODES, out="run")),
-        "run",
+IMAGES = "cifar_optimizers"
+WORDS = "run", str(FOLDER / IMAGES / "train.py"), *tiny_words(IMAGES, epochs=60)
+LAUNCHERS = {  # of every system
+    "start_run": Command("start_run.sh", WORDS, made=("run",)),
+    "cpu-fallback": Command("start_run.sh", ("--cpu-fallback", *WORDS), made=("run",)),
+    "systems": Command(
+        "systems.py",
+        (IMAGES, *tiny_words(IMAGES, epochs=60, out="run", resume="auto")),
+        made=("run",),
     ),
-    "systems": (typed("systems.py", "two_tower", *words("two_tower", **AGAIN)), "run"),
-    "seeds": (
-        typed(
-            "genomic_caduceus/compare_seeds.py",
-            "1",
-            "--out",
-            "out/sequences",
-            "--",
-            *words(DNA),
-            "data=sequences",
-        ),
-        SEED,
-    ),
-    "benchmark": (typed("genomic_caduceus/run_genomic_benchmark_no_wandb.sh", *words(DNA)), SEED),
-    "benchmark for a Mac": (
-        typed(
-            "genomic_caduceus/mps_optimized_genomic_benchmark.sh", *words(DNA), "train.global_batch_size=6"
-        ),
-        SEED,
-    ),
+}
+LAUNCHERS |= {
+    f"{system}, {name}": command
+    for system, cases in CASES.items()
+    for name, command in cases.launchers.items()
 }
 ATTACKS = list(itertools.product((signal.SIGKILL, signal.SIGTERM, signal.SIGINT), ("launcher", "group")))
 
@@ -125,11 +91,13 @@ def wait_for(moment, launched, run, chance):
 @pytest.mark.parametrize("name", LAUNCHERS)
 def test_launchers(name, workplace, one_thread, tmp_path, outcome_of, tmp_path_factory):
     """The next start is refused while the training goes on, and otherwise continues it."""
-    line, folder = LAUNCHERS[name]
-    chance, run, ends = random.Random(name), tmp_path / folder, []
+    command = LAUNCHERS[name]
+    line = [sys.executable if command.script.endswith(".py") else "bash", *command.line]
+    chance, run, ends = random.Random(name), tmp_path / command.made[0], []
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     variables = {**one_thread, "PATH": path, "DATA": "sequences", "SEEDS": "1", "OUT": "out"}
-    (tmp_path / "sequences").symlink_to(workplace / "sequences")
+    for training in READING.values():
+        (tmp_path / training.data).symlink_to(workplace / training.data)
 
     def launch():
         return Launched(line, tmp_path, variables, len(list(tmp_path.glob("errors*"))))

@@ -10,14 +10,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples.every_program import CASES
+
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(ROOT.glob("examples/*/single_file.py"))
 MODULES = {"sklearn": "scikit-learn"}  # whose package has another name
 
-# The others are trained by tests of their own, in this project's folder, and take longer.
-SHORT = ("cifar_optimizers", "indicator_transformer", "two_tower")
-
 each_file = pytest.mark.parametrize("file", FILES, ids=[file.parent.name for file in FILES])
+
+
+def quick(file):
+    """Return whether a file learns an epoch in seconds; tests of their own train the others, with less."""
+    cases = CASES.get(file.parent.name)
+    return cases is not None and cases.quick_single_file
 
 
 @each_file
@@ -65,7 +70,7 @@ def test_words_are_answered_and_nothing_is_trained(file, word, code, said, monke
 @pytest.mark.parametrize(
     "file",
     [
-        pytest.param(file, id=file.parent.name, marks=[] if file.parent.name in SHORT else pytest.mark.long)
+        pytest.param(file, id=file.parent.name, marks=[] if quick(file) else pytest.mark.long)
         for file in FILES
     ],
 )

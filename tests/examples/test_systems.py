@@ -9,10 +9,11 @@ import time
 from pathlib import Path
 
 import pytest
-import yaml
 
 from examples import systems
 from examples.systems import SYSTEMS, Program, System, UnknownSystem, find, main, modules, names
+from tests.examples import system_pieces
+from tests.examples.system_pieces import FILES, LISTS, READMES, missing_pieces
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTE_DOWN = """
@@ -22,19 +23,13 @@ log.open("a").write(pathlib.Path(__file__).stem[-1] + " ".join(sys.argv[2:]))
 """
 
 
-def nav_pages(entries):
-    """Return the pages of a part of the navigation."""
-    if isinstance(entries, str):
-        return [entries]
-    parts = entries.values() if isinstance(entries, dict) else entries
-    return [page for part in parts for page in nav_pages(part)]
-
-
 def test_every_folder_with_a_training_program_is_there():
     files = [*(ROOT / "examples").glob("*/train.py"), *(ROOT / "examples").glob("*/train_*.py")]
     folders = {path.parent.name for path in files}
-    assert folders
-    assert folders == {system.name for system in SYSTEMS}
+    known = {system.name for system in SYSTEMS}
+    unknown = [f"examples/{name}/ is not in SYSTEMS of examples/systems.py" for name in folders - known]
+    assert not unknown, "\n".join(unknown)
+    assert known == folders
 
 
 @pytest.mark.parametrize("name", modules())
@@ -51,13 +46,35 @@ def test_a_program_has_its_own_name_and_knows_its_tiny_options(name):
 
 
 @pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
-def test_its_pages_are_there_in_both_languages_and_in_the_navigation(system):
-    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    in_navigation = nav_pages(yaml.safe_load(text[text.index("\nnav:") :])["nav"])
-    for page in system.pages:
-        assert page in in_navigation
-        for language in ("en", "zh"):
-            assert (ROOT / "docs" / language / page).is_file()
+def test_nothing_is_missing(system):
+    missing = missing_pieces(system)
+    assert not missing, "\n".join(["", *missing])
+
+
+def test_a_new_system_is_told_what_it_lacks(tmp_path, monkeypatch):
+    """Nine files that there are, besides the registry, the new ones, and a program without a command."""
+    planted = System("planted", (Program("train", {}),), ("examples/planted/index.md",))
+    missing = missing_pieces(planted)
+    named = [line.split()[0] for line in missing]
+    there = {name for name in named if (ROOT / name).exists()}
+    assert there == {*LISTS}
+    new = {file.format("planted") for file in FILES} | {
+        f"docs/{language}/examples/planted/index.md" for language in READMES
+    }
+    assert set(named) == there | new
+    assert all("planted" in line for line in missing)
+    monkeypatch.setattr(system_pieces, "ROOT", tmp_path)
+    (tmp_path / "examples/planted").mkdir(parents=True)
+    (tmp_path / "examples/planted/train.py").write_text("def main():\n")
+    (tmp_path / "examples/planted/draw.py").write_text("def main():\n")
+    (line,) = system_pieces.missing_commands(planted)
+    assert line.startswith("examples/planted/draw.py is a program without a command: ")
+
+
+def test_measured_trainings_are_called_something_in_both_languages():
+    for system in SYSTEMS:
+        for case in system.cases:
+            assert case.title.keys() == {"en", "zh"} and all(case.title.values()), (system.name, case.name)
 
 
 @pytest.mark.parametrize("names", [list(modules()), [system.name for system in SYSTEMS]])

@@ -2,23 +2,21 @@
 
 import re
 from pathlib import Path
-from statistics import fmean
 
 import pytest
-import yaml
 
 from examples.systems import SYSTEMS
+from tests.examples.every_program import CASES
+from tests.examples.system_cases import results
 from tools.recordings import read_machines, read_recordings
 
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = {"en": "README.md", "zh": "README.zh.md"}
-PROGRAMS = {  # recordings of what a system's command runs, in the order of the registry
-    "cifar_optimizers": ["cifar_default"],
-    "indicator_transformer": ["indicator_default"],
-    "two_tower": ["two_tower_default"],
-    "floorplan_diffusion": ["floorplans"],  # both trainings
-    "genomic_caduceus": ["genomic_pretrain", "genomic_train"],
+COUNTED = {
+    "en": ("Its {} training systems", "## The {} systems"),
+    "zh": ("书里的{}套训练系统", "## {}套系统"),
 }
+NUMBERS = {"en": {5: "five", 6: "six", 7: "seven"}, "zh": {5: "五", 6: "六", 7: "七"}}
 WORDS, CHARACTERS = 350, 600
 
 
@@ -30,33 +28,6 @@ def rows(language):
     """Return the cells of the table of systems."""
     lines = [line for line in readme(language).splitlines() if line.startswith("| [")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-
-
-def load(name):
-    return yaml.safe_load((ROOT / f"docs/data/results/{name}.yaml").read_text(encoding="utf-8"))
-
-
-def spread(values):
-    return [fmean(values), min(values), max(values)]
-
-
-def reached():
-    """Return mean, least and most of every system, what to compare it with, and how many seeds there were."""
-    digits, indicators, towers = load("cifar_digits"), load("indicator_runs"), load("two_tower_pages")
-    (plans,), genomic = load("floorplan_ablation"), load("genomic_runs")
-    blind, best = indicators["blind_bce"], indicators["best_bce"]
-    motif = genomic["runs"][0]
-    for default in (digits["runs"][0]["options"], towers["runs"][0]["options"], plans["rows"][0]["options"]):
-        assert default in ([], ["--optimizer", "sgd"])
-    assert (motif["id"], motif["options"]) == ("motif", [])
-    figures = [
-        spread(digits["runs"][0]["test_accuracy"]),
-        spread([(blind - loss) / (blind - best) for loss in indicators["val_bce"]]),
-        [*spread(towers["runs"][0]["best"]["recall_5"]), fmean(towers["runs"][0]["untrained"]["recall_5"])],
-        [*spread(plans["rows"][0]["in_line"]), load("floorplan_quality")[0]["random"]["in_line"]],
-        [*spread(motif["test_accuracy"]), fmean(motif["best_possible_accuracy"])],
-    ]
-    return figures, [len(data["seeds"]) for data in (digits, indicators, towers, plans, genomic)]
 
 
 def seconds(names):
@@ -81,13 +52,19 @@ def test_every_system_has_a_row_with_its_page_and_its_command(language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_it_counts_the_systems(language):
+    sentences = [text.format(NUMBERS[language][len(SYSTEMS)]) for text in COUNTED[language]]
+    missing = [text for text in sentences if text not in readme(language)]
+    assert not missing, f"{LANGUAGES[language]} counts the systems otherwise: it should say {missing}"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_times_are_those_of_the_recordings(language):
-    assert list(PROGRAMS) == [system.name for system in SYSTEMS]
-    for row, names in zip(rows(language), PROGRAMS.values(), strict=True):
-        time = seconds(names)
+    for row, cases in zip(rows(language), CASES.values(), strict=True):
+        time = seconds(cases.recordings)
         assert row[2] == (f"{time:.0f} s" if time < 100 else f"{time / 60:.0f} min")
     recordings = read_recordings(ROOT)
-    used = {recordings[name]["machine"] for names in PROGRAMS.values() for name in names}
+    used = {recordings[name]["machine"] for cases in CASES.values() for name in cases.recordings}
     machines = [read_machines(ROOT)[name] for name in used]
     assert {machine["cpu_cores"] for machine in machines} == {2}
     assert {f"PyTorch {machine['versions']['torch']}" for machine in machines} <= set(
@@ -97,7 +74,7 @@ def test_times_are_those_of_the_recordings(language):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_figures_are_means_and_ranges_of_the_results(language):
-    figures, seeds = reached()
+    figures, seeds = zip(*(cases.reached() for cases in CASES.values()), strict=True)
     for row, values in zip(rows(language), figures, strict=True):
         shown = re.findall(r"\d+\.\d", row[3])
         assert shown == [f"{100 * value:.1f}" for value in values], row
@@ -128,6 +105,6 @@ def test_it_is_short():
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_wait_for_the_first_network_is_the_measured_one(language):
-    waited = load("first_network")["make train"]
+    waited = results("first_network")["make train"]
     assert f"{waited['seconds']:.0f} s" in readme(language)
     assert f"{waited['megabytes'] / 1000:.1f} GB" in readme(language)

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from examples.systems import SYSTEMS
+from tests.examples.system_pieces import LISTS
 from tools.follow_imports import imported_modules
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,6 +25,20 @@ GRANTS = {"contents": "read", "pages": "read"}
 DEPLOYMENT_GRANTS = {"pages": "write", "id-token": "write"}
 PUBLISHING_GRANTS = GRANTS | DEPLOYMENT_GRANTS  # a called workflow gets no more than the job that calls it
 CALL_OF_PAGES = "$/.github/workflows/pages.yml"  # $ is this repository at the running commit
+
+# Files that name five systems or more, besides the registry and the lists that a new system is added to by
+# hand: tests/examples/system_pieces.py misses it there.
+NAME_SYSTEMS = {
+    "docs/data/executed.txt": "the tests write it",
+    "docs/data/results/training_loop.yaml": "the measurement writes it",
+    "tests/site/rendered_tables.md": "the tables, rendered",
+    "docs/data/coverage.yaml": "what the source guides name",
+    "docs/data/search/held_out.yaml": "questions that were asked once, to measure the search",
+    "docs/data/search/tuning.yaml": "questions that were asked once, to tune the search",
+    "docs/data/search/words.yaml": "other words for pages, which a page may do without",
+    "tests/site/test_benchmark_tables.py": "what one page says of the measurements that it has",
+    "tests/tools/mutants.yaml": "faults that were planted once",
+}
 
 MINUTES = 60
 MINUTES_OF = {"long.yml: tests": 120}
@@ -96,6 +112,20 @@ def test_scripts_can_be_executed(tracked):
     ).stdout.splitlines()
     assert len(listing) > 3
     assert [line for line in listing if not line.startswith("100755")] == []
+
+
+def test_few_files_name_all_systems(tracked):
+    """What a new system has to be added to by hand, and what does not need it."""
+    names = [re.compile(rf"\b{system.name.replace('_', '[-_]')}\b") for system in SYSTEMS]
+    found = {name for name, text in texts(tracked) if sum(map(bool, (n.search(text) for n in names))) >= 5}
+    by_hand = {"examples/systems.py", *LISTS}
+    assert len(by_hand) <= 10
+    known = by_hand | NAME_SYSTEMS.keys()
+    assert not found - known, (
+        f"{sorted(found - known)}: what is about one system belongs in its entry in examples/systems.py, or "
+        "in tests/examples/<system>/cases.py; a list of all systems belongs in LISTS of system_pieces.py"
+    )
+    assert found == known
 
 
 @pytest.mark.parametrize("what", FORBIDDEN)

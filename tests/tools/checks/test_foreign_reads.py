@@ -69,6 +69,12 @@ def test_reading_modules_and_what_stands_alone_are_left_out(write):
     assert foreign_reads.main(root) == 0
 
 
+def test_a_module_may_say_why_it_opens_files_by_itself(write):
+    text = "# foreign_reads: {}\nopen(path)\n"
+    assert foreign_reads.main(write("examples/new/written.py", text.format("what it has just written"))) == 0
+    assert foreign_reads.main(write("examples/new/written.py", text.format(""))) == 1
+
+
 def test_the_project_has_none_and_every_name_on_the_lists_is_there():
     assert foreign_reads.main() == 0
     for pattern in (*foreign_reads.READING, *foreign_reads.OWN, *foreign_reads.STAND_ALONE):
