@@ -83,8 +83,8 @@ class Watch:
         self.read: dict[Path, tuple[tuple[int, ...], LossHistory]] = {}
         self.runs: list[tuple[RunState, LossHistory]] = []
 
-    def look(self, places: int) -> None:
-        """Read all runs again, and of their losses enough for a curve of `places` points."""
+    def read_runs(self, places: int) -> None:
+        """Read all runs again, with enough of their losses for a curve of `places` points."""
         self.runs = []
         for folder in self.folders:
             run = read_run(folder)
@@ -119,7 +119,7 @@ class Watch:
 
 def lines_of(watch: Watch, width: int, height: int, characters: Characters, colour: bool) -> list[str]:
     """Read the runs and return the lines that show them."""
-    watch.look(places=width * characters.columns)
+    watch.read_runs(places=width * characters.columns)
     lines = picture(watch.runs, width, height, characters)
     return [paint(line) for line in lines] if colour else lines
 
@@ -143,7 +143,7 @@ def watch_in_lines(watch: Watch, interval: float, characters: Characters) -> Non
     """Print a line for every run that has changed, until all runs are over."""
     printed: dict[Path, tuple[str, int | None]] = {}
     while True:
-        watch.look(places=1)
+        watch.read_runs(places=1)
         runs = [run for run, _ in watch.runs]
         for run, line in zip(runs, rows(runs, LINE_WIDTH, characters is ASCII), strict=True):
             if printed.get(run.folder) != (run.status, run.step):
@@ -172,7 +172,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     characters = BRAILLE if can_draw(sys.stdout) and not options.ascii else ASCII
     try:
         if options.json:
-            watch.look(places=1)
+            watch.read_runs(places=1)
             print(json.dumps([as_json(run) for run, _ in watch.runs], indent=2, ensure_ascii=False))
         elif options.once:
             print("\n".join(lines_of(watch, *size_of(sys.stdout), characters, wants_colour(sys.stdout))))

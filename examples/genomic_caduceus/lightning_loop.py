@@ -71,7 +71,7 @@ class Parts:
 
 # --8<-- [end:batches]
 # --8<-- [start:callback]
-class TellTraining(pl.Callback):
+class StepCallback(pl.Callback):
     """Counts the steps, and tells `training` of each, which writes the run folder and says when to stop."""
 
     def __init__(self, training: "LightningTraining", stop: StopSignals, bar: tqdm) -> None:
@@ -136,7 +136,7 @@ class LightningTraining(Training):
                 max_epochs=-1,  # until `should_stop`
                 accumulate_grad_batches=options.accumulate,
                 gradient_clip_val=options.clip,
-                callbacks=[TellTraining(self, stop, bar)],
+                callbacks=[StepCallback(self, stop, bar)],
                 logger=self.records,
                 deterministic=options.deterministic or None,
                 benchmark=options.benchmark,
@@ -148,9 +148,9 @@ class LightningTraining(Training):
             trainer.fit(Module(self.task), Parts(self))
 
     # --8<-- [end:fit]
-    def look(self, epoch_done: bool) -> None:
-        """Read the measures, tell the files and the user, and the records of Lightning."""
-        super().look(epoch_done)
+    def report(self, epoch_done: bool) -> None:
+        """Report as in every training, and write the metrics to the loggers of Lightning."""
+        super().report(epoch_done)
         values = {"loss": self.run.pulse["loss"], "lr": self.rate}
         values |= self.state.progress["result"] if epoch_done else {}
         for record in self.records:

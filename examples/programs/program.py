@@ -196,7 +196,7 @@ def doubting_what_was_restored(training: Training) -> Iterator[None]:
     except (UsageError, RunError, OSError):
         raise
     except Exception as error:
-        if not resumed or training.has_looked or explanation(error, "") is not None:
+        if not resumed or training.has_reported or explanation(error, "") is not None:
             raise
         what = f"{type(error).__name__}: {error}".partition("\n")[0]
         raise RunError(
