@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 

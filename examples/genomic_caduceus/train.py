@@ -7,7 +7,7 @@ Under a minute on two CPU cores. Options are written in Hydra's language: batch_
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 

@@ -41,7 +41,7 @@ class Trained:
     config: dict[str, Any]
     checkpoint: Path
     step: int
-    note: str | None  # to be told to the user
+    note: str | None  # for the user
 
 
 @dataclass
@@ -54,7 +54,7 @@ class HeldOut:
     bars: int
     interval: pandas.Timedelta
     reference: Reference
-    notes: list[str]  # to be told to the user
+    notes: list[str]  # for the user
 
 
 def load_trained(path: Path) -> Trained:

@@ -1,4 +1,4 @@
-"""The command line of this example: its flags, their defaults, and what they resolve to."""
+"""The command line of this example: flags, defaults, and the resulting options."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ HOURS = {"indicators": 111, "epochs": 50, "batch_size": 32, "lr": 1e-4}  # the g
 RECIPES = {"small": SECONDS, "origin": HOURS, "medium": HOURS, "large": HOURS}
 STRIDES = {"bars": 60, "goog": 1, "table": 1}
 FOLDER_STRIDES = {"within a day": 60, "days": 1}  # which of them, the interval of the bars decides
-QUICK = {"epochs": 1, "max_steps": 20, "bars": 30_000}  # does everything runs, not: does it learn
+QUICK = {"epochs": 1, "max_steps": 20, "bars": 30_000}  # tests that everything runs, not that it learns
 # --8<-- [end:defaults]
 
 HELP = {
@@ -36,7 +36,7 @@ HELP = {
 
 @dataclass(frozen=True, kw_only=True)
 class Options(TrainingOptions):
-    """Every option with the value that holds in this run."""
+    """All options of a run with their final values."""
 
     data: str = "bars"
     data_name: str = "bars"  # or "goog", "table" or "folder"
@@ -71,7 +71,7 @@ def find_data(text: str) -> str:
 
 
 def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
-    """Return the options that were typed, without defaults. Raises UsageError."""
+    """Return the options on the command line, without defaults. Raises UsageError."""
     parser = StrictParser(
         prog="train.py",
         description="Train a transformer to select technical indicators. With no option: generated bars.",

@@ -1,4 +1,4 @@
-"""What a run tells its user: the facts first, a line per epoch, the result last."""
+"""The report of a run: its settings, a line per epoch, and its result."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ HEADER = "epoch   step  train loss  train BCE  val BCE  selected  agreement  dir
 
 
 def describe(task: "IndicatorSelection", config: dict[str, Any]) -> list[str]:
-    """Return the facts of a run: network, versions, device, precision, data, recipe."""
+    """Return the settings of a run as lines: network, versions, device, precision, data, recipe."""
     options, data = task.options, task.data
     counts = f"{len(data.training):,} samples to learn from, the latest {len(data.validation):,} held out"
     lines = [
@@ -66,7 +66,7 @@ def curves(optimum: Optimum | None, data_name: str) -> tuple[Curves, Curves]:
 
 
 def conclude(task: "IndicatorSelection", run: RunFolder) -> list[str]:
-    """Draw curves.png, write summary.json, and return the result in words."""
+    """Draw curves.png, write summary.json, and return the lines about the result."""
     data, progress, optimum = task.data, task.state.progress, task.data.optimum
     result, best, name = progress["result"], -progress["best_score"], task.options.data_name
     title = f"{name}, {len(data.indicators)} indicators: BCE {result['val_bce']:.4f} held out"

@@ -8,7 +8,7 @@ alone tell to the best possible, in about 10 s on two CPU cores. The guide's net
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 

@@ -1,8 +1,8 @@
-"""How well contexts find their payloads among all that there are."""
+"""Scores of retrieval: how well contexts find their payloads among all payloads."""
 
 import torch
 
-CHUNK = 1024  # contexts that are compared with the whole bank at once
+CHUNK = 1024  # contexts per matrix product with the whole bank
 RECALLS = (1, 5, 10, 50)
 CONTAIN = 50
 
@@ -18,10 +18,10 @@ def retrieval(
 ) -> dict[str, float]:
     """Return R@1, R@5, R@10, R@50, MRR and Contain@50 of queries (n, width) that belong to `rows` (n,).
 
-    `bank` (N, width), `payload_ids` and `articles` (N,) are of all payloads, learned from or not. R@k: the
-    share of queries with their own payload among the k best; MRR: the mean of 1 / its place. Other payloads
-    with an equal score, which could stand before or after it, count by their chance; equal payloads are one.
-    Contain@50: the share with any payload of the own article among the 50 best.
+    `bank` (N, width), `payload_ids` and `articles` (N,) are of all payloads, training and held out. R@k: the
+    share of queries with their own payload among the k best; MRR: the mean of 1 / its rank. Ties count with
+    the probability of each order; equal payloads count as one. Contain@50: the share with any payload of the
+    same article among the 50 best.
     """
     harmonic = torch.cat([torch.zeros(1), (1 / torch.arange(1, len(bank) + 1)).cumsum(0)]).to(bank.device)
     sums = torch.zeros(len(RECALLS) + 2, device=bank.device)
