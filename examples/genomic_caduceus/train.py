@@ -1,6 +1,6 @@
-"""Train a bidirectional Mamba to tell classes of DNA sequences apart.
+"""Train a bidirectional Mamba to classify DNA sequences.
 
-With no option: 4,000 generated sequences, half of which hold a motif; the best possible accuracy is known.
+With no option: 4,000 generated sequences, half of which contain a motif; the best possible accuracy is known.
 Under a minute on two CPU cores. Options are written in Hydra's language: batch_size=64.
 """
 
@@ -62,7 +62,7 @@ class Classification(SequenceTask):
 
     # --8<-- [start:measures]
     def measures(self, part: Sequence[torch.Tensor], network: Network) -> torch.Tensor:
-        """Return loss and accuracy on tokens (batch, length) with their classes (batch,), (2,)."""
+        """Return loss and accuracy, (2,), on tokens (batch, length) with their classes (batch,)."""
         tokens, classes = part[0].long(), part[1]
         if self.options.rc_aug:
             tokens = turned_at_random(tokens, self.state.model.partners)
@@ -73,7 +73,7 @@ class Classification(SequenceTask):
 
     # --8<-- [end:measures]
     def evaluate(self, epoch: int, measures: list[float], samples_per_s: float) -> EpochResult:
-        """Measure the held-out sequences, and after the last step those for the test."""
+        """Evaluate on the held-out sequences, and after the last step on the test sequences."""
         values = dict(zip(("train_loss", "train_accuracy"), measures, strict=True))
         values |= self.scored("val", self.held_out)
         if self.state.step == self.total_steps:

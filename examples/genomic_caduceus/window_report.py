@@ -1,4 +1,4 @@
-"""What a run of pretrain.py tells its user: the facts first, a line per epoch, the result last."""
+"""The report of a run of pretrain.py: its settings, a line per epoch, and its result."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -11,7 +11,7 @@ from examples.programs.run_folder import RunFolder
 if TYPE_CHECKING:
     from examples.indicator_transformer.train import IndicatorSelection
 
-BASELINE = {"table": "without context"}  # the higher known loss, by --data: what a forecaster goes by
+BASELINE = {"table": "without context"}  # the name of the reference loss, by --data
 HEADER = "epoch   step  train loss  train BCE  val BCE  selected  agreement  direction  samples/s"
 
 
@@ -50,12 +50,12 @@ def epoch_line(epoch: int, step: int, result: dict[str, float], speed: float) ->
 
 
 def baseline(data_name: str) -> str:
-    """Return what the forecaster goes by whose loss every network should beat."""
+    """Return the name of the reference forecaster whose loss every network should beat."""
     return BASELINE.get(data_name, "with the calls alone")
 
 
 def curves(optimum: Optimum | None, data_name: str) -> tuple[Curves, Curves]:
-    """Return what curves.png shows, with what is known to be possible."""
+    """Return the panels of curves.png, with the known optimum."""
     loss = Curves(
         "cross-entropy of usefulness (nats)",
         {"training": "train_bce", "held out": "val_bce"},

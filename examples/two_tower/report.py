@@ -14,7 +14,7 @@ FEW_COVERED = 0.5  # share of rows with a near miss, below which a run prints a 
 
 
 def describe(task: "Retrieval", config: dict[str, Any]) -> list[str]:
-    """Return the settings of a run as lines: network, versions, device, precision, data, negatives, recipe."""
+    """Return the settings of a run as lines: network, versions, device, data, negatives, recipe."""
     options, pairs = task.options, task.pairs
     blocks = f"{options.layers} state-space blocks, state {options.state}"
     tower = blocks if options.tower == "ssm" else f"GRU, {options.layers} layers"
