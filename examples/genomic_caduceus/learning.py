@@ -44,7 +44,7 @@ class SequenceTask(Task):
 
     options: GenomicOptions
 
-    def prepare(self, options: GenomicOptions, columns: Sequence[torch.Tensor], what: str) -> None:
+    def set_up_data(self, options: GenomicOptions, columns: Sequence[torch.Tensor], what: str) -> None:
         """Set up device, steps and data, whose rows are in `columns`. Raises UsageError."""
         self.options, self.max_norm = options, options.clip
         device, self.precision, self.facts = open_device(options)
@@ -63,7 +63,7 @@ class SequenceTask(Task):
         """Return a network without a head, with random weights."""
         return Backbone(self.options.width, self.options.layers, self.options.state)
 
-    def begin(self, model: nn.Module, held_out: Iterable[torch.Tensor]) -> None:
+    def set_up_network(self, model: nn.Module, held_out: Iterable[torch.Tensor]) -> None:
         """Make optimizer and schedule for a network, and the source of batches."""
         options = self.options
         optimizer = torch.optim.AdamW(model.parameters(), options.lr, weight_decay=options.weight_decay)

@@ -51,11 +51,11 @@ class MaskedBases(SequenceTask):
             options.seed,
             options.intervals,
         )
-        self.prepare(options, [data.train], "sequences to learn from")
+        self.set_up_data(options, [data.train], "sequences to learn from")
         generator = torch.Generator().manual_seed(options.seed)
         hidden, guessed = masked(data.val.long(), options.mlm_probability, generator)
         model = LanguageModel(self.backbone(), both_strands=options.rcps, stacked=options.stack_strands)
-        self.begin(model, [data.val, hidden, guessed])
+        self.set_up_network(model, [data.val, hidden, guessed])
 
     # --8<-- [start:measures]
     def measures(self, part: Sequence[torch.Tensor], network: Network) -> torch.Tensor:

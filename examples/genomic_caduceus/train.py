@@ -50,14 +50,14 @@ class Classification(SequenceTask):
             options.seed,
             options.reference,
         )
-        self.prepare(options, [data.train.tokens, data.train.classes], "sequences to learn from")
+        self.set_up_data(options, [data.train.tokens, data.train.classes], "sequences to learn from")
         model = Classifier(
             self.backbone(), len(data.names), both_strands=options.rcps, stacked=options.stack_strands
         )
         if options.pretrained is not None:
             self.facts["pretrained"] = load_backbone(model.backbone, options.pretrained)
         self.facts["classes"] = data.names
-        self.begin(model, [data.val.tokens, data.val.classes])
+        self.set_up_network(model, [data.val.tokens, data.val.classes])
         self.test = [column.to(self.device) for column in (data.test.tokens, data.test.classes)]
 
     # --8<-- [start:measures]

@@ -25,7 +25,7 @@ from examples.programs.program import explained_failures
 from examples.programs.report import provenance
 from examples.programs.run_folder import check_target
 from examples.programs.trained import report_on
-from examples.two_tower.scores import network_scores, reference_scores
+from examples.two_tower.retrieval import network_scores, reference_scores
 from examples.two_tower.trained import Trained, add_run, load_trained
 from snippets.atomic_write import replace_json
 from snippets.device import pick_device

@@ -38,7 +38,7 @@ from examples.two_tower.negative_sources import NegativeSource
 from examples.two_tower.negatives import Negatives
 from examples.two_tower.options import Options, read_command_line, resolve
 from examples.two_tower.pairs import PairRows, split_by_article
-from examples.two_tower.scores import network_scores, reference_scores
+from examples.two_tower.retrieval import network_scores, reference_scores
 from snippets.checkpoints import TrainingState, load_weights
 from snippets.compile_safely import Network
 from snippets.data_loading import EpochLoader
