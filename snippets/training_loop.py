@@ -57,9 +57,7 @@ class Task:
     network: Callable[..., Any]  # the one in `state`, perhaps compiled
     max_norm: float | None = None  # gradients are clipped to it
     precision: Precision
-    facts: dict[
-        str, Any
-    ]  # for config.json: "device", "precision" and "compile" as text, and the system's own
+    facts: dict[str, Any]  # for config.json: "device", "precision", "compile" as text, and the system's own
     steps_per_epoch: int
     samples_per_step: int
     total_steps: int

@@ -96,11 +96,7 @@ def run_grid(grid: Grid, stop: StopSignals) -> list[dict[str, Any]]:
     A failed run does not stop the others.
     """
     runs, reasons = grid.runs(), {}
-    on_terminal = {
-        "disable": None,
-        "leave": False,
-        "file": sys.stdout,
-    }  # without a terminal: no bar, only lines
+    on_terminal = {"disable": None, "leave": False, "file": sys.stdout}  # elsewhere, it prints no bar
     with tqdm(total=len(runs), unit="run", **on_terminal) as bar:
         for number, run in enumerate(runs, start=1):
             if not run.finished and stop.received is None:

@@ -216,11 +216,7 @@ def run_to_end(program: Program, training: Training, run: RunFolder, stop: StopS
     facts = {"device": str(state.device), "precision": task.precision.name}
     run.beat("running", step=state.step, total_steps=task.total_steps, **facts)
     run.say(report.HEADER)
-    on_terminal = {
-        "disable": None,
-        "leave": False,
-        "file": sys.stdout,
-    }  # without a terminal: no bar, only lines
+    on_terminal = {"disable": None, "leave": False, "file": sys.stdout}  # elsewhere, it prints no bar
     bar = tqdm(total=task.total_steps, initial=state.step, unit="step", **on_terminal)
     with errors_after_restore(training), bar:
         training.train(stop, bar)
