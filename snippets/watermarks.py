@@ -22,9 +22,9 @@ HIGHEST = 2.0
 
 @dataclass(frozen=True)
 class Watermarks:
-    """Ratios of the size that Metal recommends: `high` to fail allocations, `low` to empty caches.
+    """Memory limits as ratios of the size that Metal recommends; 0 turns a limit off.
 
-    0 turns a limit off.
+    Allocations fail above `high`, and PyTorch empties its caches above `low`.
     """
 
     high: float

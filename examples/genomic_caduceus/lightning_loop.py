@@ -71,7 +71,7 @@ class Parts:
 
 # --8<-- [end:batches]
 # --8<-- [start:callback]
-class StepCallback(pl.Callback):
+class TellTraining(pl.Callback):
     """Counts the steps and passes each to `training`, which writes the run folder and may stop the loop."""
 
     def __init__(self, training: "LightningTraining", stop: StopSignals, bar: tqdm) -> None:
@@ -136,7 +136,7 @@ class LightningTraining(Training):
                 max_epochs=-1,  # until `should_stop`
                 accumulate_grad_batches=options.accumulate,
                 gradient_clip_val=options.clip,
-                callbacks=[StepCallback(self, stop, bar)],
+                callbacks=[TellTraining(self, stop, bar)],
                 logger=self.records,
                 deterministic=options.deterministic or None,
                 benchmark=options.benchmark,

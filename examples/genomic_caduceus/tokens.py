@@ -13,7 +13,7 @@ BASES = "ACGTN"
 MASK, PAD = SPECIAL.index("[MASK]"), SPECIAL.index("[PAD]")
 FIRST_BASE = len(SPECIAL)
 UNKNOWN_BASE = FIRST_BASE + BASES.index("N")
-VOCABULARY = 16  # 12 tokens, padded to a power of 2 for kernels
+VOCABULARY = 16  # 12 tokens, padded to a size that suits kernels
 PARTNER = dict(zip("ACGTN", "TGCAN", strict=True))
 
 
