@@ -3,7 +3,7 @@
     python examples/benchmark.py cifar_optimizers
     python examples/benchmark.py cifar_optimizers --batch-sizes 64,128,256 --json speed.json --chart speed.png
 
-Every level trains in a process of its own, from the same weights; what cannot run says why.
+Every level trains in its own process, from the same weights; the row of one that cannot run says why.
 """
 
 import importlib
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -37,7 +37,7 @@ from snippets.stop_signals import terminate_like_ctrl_c
 
 
 def check_system_words(options: Options) -> None:
-    """Let the system read its own flags once, before any process is started. Raises UsageError."""
+    """Check the flags of the system before any process is started. Raises UsageError."""
     system = importlib.import_module(modules()[options.system]).PROGRAM
     try:
         system.read_command_line(options.words)
@@ -48,20 +48,20 @@ def check_system_words(options: Options) -> None:
 
 
 def jobs(options: Options) -> Iterator[Job]:
-    """Yield what to measure: all levels at the first sweep point, then at the next."""
+    """Yield the jobs: all levels at the first sweep point, then at the next."""
     module = modules()[options.system]
     for batch_size, workers, level in itertools.product(options.batch_sizes, options.workers, options.levels):
         yield Job(module, options.words, level, options.plan, batch_size, workers)
 
 
 def measure(job: Job) -> dict[str, Any]:
-    """Return the result of a job. A device that is not there needs no process to say so."""
+    """Return the result of a job, without starting a process when its device is missing."""
     obstacle = job.level.obstacle
     return {"status": "unavailable", "reason": obstacle} if obstacle else run_in_child(job)
 
 
 def describe(options: Options, facts: dict[str, Any]) -> Iterator[str]:
-    """Yield the lines above the table: what is measured, and where."""
+    """Yield the lines above the table, which name the training and the machine."""
     plan, last = options.plan, options.plan.compared_steps
     power = f", {facts['power']}" if facts["power"] else ""
     gpu = f", {facts['gpu']}" if facts["gpu"] else ""
@@ -83,7 +83,7 @@ def run_all(options: Options, rows: list[report.Row]) -> None:
 
 
 def write_files(options: Options, rows: list[report.Row], content: dict[str, Any]) -> None:
-    """Write the JSON file and the chart where they were asked for. Raises RunError."""
+    """Write the JSON file and the chart if they were requested. Raises RunError."""
     try:
         if options.json:
             replace_json(options.json, content | {"rows": [report.as_record(row) for row in rows]})
@@ -98,13 +98,13 @@ def write_files(options: Options, rows: list[report.Row], content: dict[str, Any
 
 
 def title_of(options: Options, facts: dict[str, Any]) -> str:
-    """Return the headline of the chart."""
+    """Return the title of the chart."""
     machine_name = ", ".join(filter(None, (facts["chip"], facts["gpu"])))
     return f"{options.system}: {machine_name}, PyTorch {torch.__version__}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure as the command line says; return 130 when interrupted. Raises UsageError and RunError."""
+    """Run the benchmark; return 130 when interrupted, else 0. Raises UsageError and RunError."""
     options = read_options(list(sys.argv[1:] if argv is None else argv))
     check_system_words(options)
     content: dict[str, Any] = {"system": options.system, "words": options.words, "plan": vars(options.plan)}

@@ -1,4 +1,4 @@
-"""Say whether this machine is ready to train with PyTorch, and how to fix what is not.
+"""Check whether this machine is ready to train with PyTorch, and show how to fix each problem.
 
 Copy this file anywhere: it needs no other file, Python 3.9 or newer, and not even PyTorch.
 
@@ -42,7 +42,7 @@ VARIABLES = (
     "TORCHDYNAMO_SUPPRESS_ERRORS",
     "DISABLE_MPS",
 )
-BRING_OPENMP = ("sklearn", "faiss", "xgboost", "lightgbm")  # packages with an OpenMP of their own
+BRING_OPENMP = ("sklearn", "faiss", "xgboost", "lightgbm")  # packages that contain OpenMP
 OPENMP_FILE = re.compile(r"lib(iomp5|omp|gomp)(-\w+)?(\.so[.\d]*|\.dylib)")
 TOLERANCE = 1e-3  # relative: float32 is off by about 2e-7, TF32 on CUDA by 4e-4
 PROBE_SECONDS = 300
@@ -50,7 +50,7 @@ MARK = "check_setup>"
 
 
 class Release(NamedTuple):
-    """The newest PyTorch for a macOS. `since` is the first PyTorch that needs this macOS."""
+    """The newest PyTorch for a version of macOS. `since` is the first PyTorch that needs this version."""
 
     macos: tuple[int, ...]
     since: tuple[int, ...]
@@ -61,15 +61,15 @@ class Release(NamedTuple):
 
     @property
     def pythons(self) -> str:
-        """The Pythons with wheels, "3.11 to 3.15"."""
+        """The Python versions with wheels, such as "3.11 to 3.15"."""
         return f"{dotted(self.oldest_python)} to {dotted(self.newest_python)}"
 
     def has_wheels_for(self, python: tuple[int, ...]) -> bool:
-        """Say whether there is a wheel for this Python, (3, 12)."""
+        """Return whether there is a wheel for a Python version such as (3, 12)."""
         return self.oldest_python <= python <= self.newest_python
 
 
-# The page "Which PyTorch for my Mac" has the sources. 2.5 says macOS 12.3 but refused 12.7.
+# The page "Which PyTorch for my Mac" has the sources. 2.5 names macOS 12.3 but rejects 12.7.
 RELEASES = (
     Release((15, 0), (2, 15), "2.15.0", "0.29.2", (3, 11), (3, 15)),
     Release((14, 0), (2, 9), "2.14.1", "0.29.2", (3, 10), (3, 14)),
@@ -81,7 +81,7 @@ INTEL = Release((10, 9), (1, 0), "2.2.2", "0.17.2", (3, 8), (3, 12))
 
 @dataclasses.dataclass
 class Machine:
-    """Everything that the checks look at, gathered once. Tests describe other machines with it."""
+    """The input of all checks, gathered once. Tests use it to describe other machines."""
 
     system: str  # "Darwin", "Linux" or "Windows"
     arch: str  # of this Python: "arm64", "x86_64"
@@ -99,13 +99,13 @@ class Machine:
     numpy: str
     torch_copies: list[str]  # "2.15.0 in /…/site-packages"; folders "~orch" that pip left behind
     openmp_files: list[str]  # OpenMP libraries in installed packages
-    probe: dict[str, dict[str, Any]]  # what PyTorch said in a child process, by step
-    failed: dict[str, str]  # what could not be gathered, with the reason
+    probe: dict[str, dict[str, Any]]  # answers of PyTorch in a child process, by step
+    failed: dict[str, str]  # values that could not be gathered, with the reason
 
 
 @dataclasses.dataclass
 class Result:
-    """What a check found, why it matters in one sentence, and what to do; `name` is the check's."""
+    """The result of the check `name`, one sentence on why it matters, and what to do."""
 
     status: str
     found: str
@@ -115,7 +115,7 @@ class Result:
 
 
 ok = functools.partial(Result, "ok")
-note = functools.partial(Result, "note")  # nothing is broken
+note = functools.partial(Result, "note")  # no problem
 problem = functools.partial(Result, "problem")
 Check = Callable[[Machine], Iterator[Result]]
 
@@ -145,7 +145,7 @@ def newest_release(m: Machine) -> Release | None:
 
 
 def install_command(m: Machine) -> str:
-    """Return the line that installs the newest PyTorch for this machine and this Python."""
+    """Return the command that installs the newest PyTorch for this machine and this Python."""
     best, python = newest_release(m), numbers(m.python)[:2]
     if best is None:
         return "update macOS to 12.3 or newer, better to the newest that this Mac takes"
@@ -181,7 +181,7 @@ def check_python(m: Machine) -> Iterator[Result]:
 
 
 def check_macos(m: Machine) -> Iterator[Result]:
-    """Check macOS against what the installed PyTorch needs; nothing elsewhere."""
+    """Check that macOS is new enough for the installed PyTorch; yields nothing on other systems."""
     found, torch = f"{m.macos} on {m.chip or 'an unknown chip'}", numbers(m.torch)
     need = next((r.macos for r in RELEASES if torch and r.since <= torch), RELEASES[-1].macos)
     if m.system != "Darwin":
@@ -236,11 +236,11 @@ def check_torch(m: Machine) -> Iterator[Result]:
 
 # --8<-- [start:torchvision]
 def satisfies(torch: str, requirement: str) -> bool:
-    """Say whether a PyTorch version meets a requirement such as "==2.9.1" or ">=2.14.0"."""
+    """Return whether a PyTorch version meets a requirement such as "==2.9.1" or ">=2.14.0"."""
     for operator, wanted in re.findall(r"(==|>=|<|!=)([^,]+)", requirement):
         have, want = numbers(torch), numbers(wanted)
         met = {"==": have == want, ">=": have >= want, "<": have < want, "!=": have != want}
-        if "dev" in wanted:  # a nightly build asks for one exact build
+        if "dev" in wanted:  # a nightly build requires one exact build
             met["=="] = torch.partition("+")[0] == wanted.partition("+")[0]
         if not met[operator]:
             return False
@@ -287,7 +287,7 @@ def check_numpy(m: Machine) -> Iterator[Result]:
 
 # --8<-- [start:mps]
 def check_mps(m: Machine) -> Iterator[Result]:
-    """Say whether MPS can be used; if not, name the first cause that explains it."""
+    """Check whether MPS can be used; if not, yield the first cause that explains it."""
     torch = m.probe.get("torch", {"error": "not tried"})
     too_old = any(numbers(m.macos) < r.macos for r in RELEASES if r.since <= numbers(m.torch))
     if m.system != "Darwin":
@@ -405,7 +405,7 @@ def check_memory(m: Machine) -> Iterator[Result]:
 
 
 def check_variables(m: Machine) -> Iterator[Result]:
-    """Find variables that do harm, or the opposite of what their value seems to say."""
+    """Find variables that do harm, or the opposite of what their value suggests."""
     mac, off = m.system == "Darwin", ("", "0", "false", "no", "off", "f", "n")
     found = []
 
@@ -437,7 +437,7 @@ def check_variables(m: Machine) -> Iterator[Result]:
 
 
 def check_openmp(m: Machine) -> Iterator[Result]:
-    """Look for two OpenMP libraries in one process, which may end it with "OMP: Error #15"."""
+    """Check for two OpenMP libraries in one process, which may abort it with "OMP: Error #15"."""
     step = m.probe.get("openmp", {})
     alone, loaded = step.get("with_torch", []), step.get("loaded", [])
     names = " and ".join(["torch", *step.get("imported", [])])
@@ -480,7 +480,7 @@ CHECKS: dict[str, Check] = {
 
 
 def run_checks(m: Machine, checks: dict[str, Check] = CHECKS) -> list[Result]:
-    """Run every check. One that fails itself, and what is unknown, become problems that say so."""
+    """Run every check. A check that raises, and each value that is unknown, becomes a problem."""
     results: list[Result] = []
     failures = dict(m.failed)
     for name, check in checks.items():
@@ -494,7 +494,7 @@ def run_checks(m: Machine, checks: dict[str, Check] = CHECKS) -> list[Result]:
     return results
 
 
-# PyTorch is asked in a child process, step by step: a crash ends the child and not the report.
+# PyTorch runs in a child process, step by step, so that a crash does not end the report.
 
 
 def ask_torch() -> dict[str, Any]:
@@ -589,8 +589,8 @@ def ask_openmp() -> dict[str, Any]:
     answer: dict[str, Any] = {"with_torch": loaded_openmp(), "imported": []}
     for name in filter(importlib.util.find_spec, BRING_OPENMP):
         answer["imported"].append(name)
-        print(MARK + json.dumps(["openmp", answer]), flush=True)  # known when the import kills us
-        with contextlib.suppress(Exception):  # a package that fails by itself is not our subject
+        print(MARK + json.dumps(["openmp", answer]), flush=True)  # before an import that may crash
+        with contextlib.suppress(Exception):  # other failures of a package are not checked here
             importlib.import_module(name)
     return {**answer, "loaded": loaded_openmp()}
 
@@ -610,7 +610,7 @@ def answer_steps() -> None:
 
 
 def probe() -> dict[str, dict[str, Any]]:
-    """Ask PyTorch in a child process. A step during which the child died gets that as its error."""
+    """Return the answers of PyTorch from a child process. A step that ended the child gets an error."""
     command = [sys.executable, str(Path(__file__).resolve()), "--answer-steps"]
     try:
         child = subprocess.run(command, capture_output=True, timeout=PROBE_SECONDS, check=False)
@@ -641,7 +641,7 @@ def openmp_files() -> list[str]:
 
 
 def packages() -> dict[str, Any]:
-    """Return versions and copies of the installed packages, as Machine names them."""
+    """Return versions and copies of the installed packages, by the field names of Machine."""
     found = {
         name: list(importlib.metadata.distributions(name=name)) for name in ("torch", "torchvision", "numpy")
     }
@@ -654,7 +654,7 @@ def packages() -> dict[str, Any]:
 
 
 def command_output(*command: str) -> str:
-    """Return what a command of macOS prints; "" elsewhere."""
+    """Return the output of a macOS command; "" on other systems."""
     if sys.platform != "darwin":
         return ""
     environment = {**os.environ, "SYSTEM_VERSION_COMPAT": "0"}  # the true version of macOS
@@ -663,7 +663,7 @@ def command_output(*command: str) -> str:
 
 
 def gather() -> Machine:
-    """Describe this machine. What cannot be found out stays empty and is named in `failed`."""
+    """Describe this machine. A value that cannot be found stays empty and is listed in `failed`."""
     failed: dict[str, str] = {}
 
     def attempt(what: str, find: Callable[[], Any], otherwise: Any) -> Any:
@@ -679,7 +679,7 @@ def gather() -> Machine:
     nothing = {"torch": "", "torchvision": "", "torchvision_needs": "", "numpy": "", "torch_copies": []}
     installed, answers = attempt("packages", packages, nothing), attempt("PyTorch", probe, {})
     if "version" in answers.get("torch", {}):
-        installed["torch"] = answers["torch"]["version"]  # the one that runs, whatever is listed
+        installed["torch"] = answers["torch"]["version"]  # the version that is imported
     return Machine(
         system=platform.system(),
         arch=platform.machine(),
@@ -699,7 +699,7 @@ def gather() -> Machine:
 
 
 def as_text(m: Machine, results: list[Result]) -> str:
-    """Return the report for people."""
+    """Return the report as text for the terminal."""
     lines = [f"{m.chip or m.system}, Python {m.python}", ""]
     for result in results:
         lines.append(f"{'[' + result.status + ']':10}{result.name}: {result.found}")
@@ -712,10 +712,10 @@ def as_text(m: Machine, results: list[Result]) -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """An ArgumentParser that answers a mistake in one line."""
+    """An ArgumentParser that reports an error in one line."""
 
     def print_usage(self, file: object = None) -> None:
-        """Print nothing: the line comes after it."""
+        """Print nothing, so that only the line with the error remains."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -740,7 +740,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(text, flush=True)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
-        if isinstance(error, BrokenPipeError):  # a reader such as `head` has gone
+        if isinstance(error, BrokenPipeError):  # a reader such as `head` has exited
             return 128 + signal.SIGPIPE
         sys.exit(f"error: cannot write the output: {error.strerror}")
     return 0 if ready else 1

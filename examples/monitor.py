@@ -1,4 +1,4 @@
-"""Watch trainings: what they do, how the loss goes, whether they still live.
+"""Watch trainings: status, loss curve, and whether their processes are alive.
 
     python examples/monitor.py                    # the runs under runs/ that are running, or the newest one
     python examples/monitor.py runs/night         # this one, until it is over; Ctrl-C leaves
@@ -6,7 +6,7 @@
 
 It only reads files, so it can be started and ended at any time, also over ssh. It does not need PyTorch.
 Exit code 0: every run is finished or alive; 1: one failed, died, was interrupted, is silent or unreadable;
-2: wrong usage; 130: left with Ctrl-C.
+2: wrong usage; 130: ended with Ctrl-C.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -39,7 +39,7 @@ from examples.programs.resume import newest_first
 from snippets.errors import UsageError, exit_with_one_line, tell
 
 RUNS = Path("runs")
-LINE_WIDTH = 200  # of lines that do not go to a terminal; only longer names of folders are cut
+LINE_WIDTH = 200  # of lines that are not printed to a terminal; longer folder names are cut
 
 
 def read_options(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -55,7 +55,7 @@ def read_options(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def find_runs() -> list[Path]:
-    """Return the runs under runs/ that are not over, else the one that began last. Raises UsageError."""
+    """Return the runs under runs/ that have not ended, else the newest one. Raises UsageError."""
     places = ("*", "*/*", "*/*/*")  # --out, runs of a system, runs of one of its several programs
     configs = [path for place in places for path in RUNS.glob(f"{place}/config.json")]
     folders = newest_first(configs)
@@ -65,7 +65,7 @@ def find_runs() -> list[Path]:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise UsageError when `folder` is no run's folder."""
+    """Raise UsageError when `folder` is not a run folder."""
     if not folder.is_dir():
         what = "is a file" if folder.exists() else "does not exist"
         raise UsageError(f"{folder} {what}; name the folder of a run")
@@ -76,15 +76,15 @@ def check_folder(folder: Path) -> None:
 
 
 class Watch:
-    """The runs that are watched. A file of losses is read again only when it has changed."""
+    """The watched runs. A metrics file is read again only when it has changed."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = list(folders)
         self.read: dict[Path, tuple[tuple[int, ...], LossHistory]] = {}
         self.runs: list[tuple[RunState, LossHistory]] = []
 
-    def look(self, places: int) -> None:
-        """Read all runs again, and of their losses enough for a curve of `places` points."""
+    def read_runs(self, places: int) -> None:
+        """Read all runs again, with enough of their losses for a curve of `places` points."""
         self.runs = []
         for folder in self.folders:
             run = read_run(folder)
@@ -108,24 +108,24 @@ class Watch:
 
     @property
     def over(self) -> bool:
-        """Return whether no run can change any more."""
+        """Return whether all runs have ended."""
         return all(run.over for run, _ in self.runs)
 
     @property
     def exit_code(self) -> int:
-        """Return 0 when nobody has to do anything, else 1."""
+        """Return 0 when no run needs attention, else 1."""
         return 0 if all(run.fine for run, _ in self.runs) else 1
 
 
 def lines_of(watch: Watch, width: int, height: int, characters: Characters, colour: bool) -> list[str]:
     """Read the runs and return the lines that show them."""
-    watch.look(places=width * characters.columns)
+    watch.read_runs(places=width * characters.columns)
     lines = picture(watch.runs, width, height, characters)
     return [paint(line) for line in lines] if colour else lines
 
 
 def watch_live(watch: Watch, interval: float, characters: Characters) -> None:
-    """Redraw the terminal until all runs are over or Ctrl-C is pressed, and leave the last view behind."""
+    """Redraw the terminal until all runs have ended or Ctrl-C is pressed, then print the last view."""
     lines: list[str] = []
     try:
         with Screen(sys.stdout) as screen:
@@ -140,10 +140,10 @@ def watch_live(watch: Watch, interval: float, characters: Characters) -> None:
 
 
 def watch_in_lines(watch: Watch, interval: float, characters: Characters) -> None:
-    """Print a line for every run that has changed, until all runs are over."""
+    """Print a line for every run that has changed, until all runs have ended."""
     printed: dict[Path, tuple[str, int | None]] = {}
     while True:
-        watch.look(places=1)
+        watch.read_runs(places=1)
         runs = [run for run, _ in watch.runs]
         for run, line in zip(runs, rows(runs, LINE_WIDTH, characters is ASCII), strict=True):
             if printed.get(run.folder) != (run.status, run.step):
@@ -158,13 +158,13 @@ def watch_in_lines(watch: Watch, interval: float, characters: Characters) -> Non
 
 
 def as_json(run: RunState) -> dict[str, Any]:
-    """Return what `--json` prints of a run."""
+    """Return the JSON object that `--json` prints for a run."""
     values = asdict(run) | {"folder": str(run.folder), "notes": explain(run)}
     return values | {"over": run.over, "fine": run.fine}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Watch the runs that the command line names; return the exit code. Raises UsageError."""
+    """Watch the runs on the command line; return the exit code. Raises UsageError."""
     options = read_options(argv)
     for folder in options.runs:
         check_folder(folder)
@@ -172,7 +172,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     characters = BRAILLE if can_draw(sys.stdout) and not options.ascii else ASCII
     try:
         if options.json:
-            watch.look(places=1)
+            watch.read_runs(places=1)
             print(json.dumps([as_json(run) for run, _ in watch.runs], indent=2, ensure_ascii=False))
         elif options.once:
             print("\n".join(lines_of(watch, *size_of(sys.stdout), characters, wants_colour(sys.stdout))))
@@ -181,9 +181,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         else:
             watch_in_lines(watch, options.interval, characters)
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever read this has seen enough, as in `monitor.py | head -1`
+    except BrokenPipeError:  # the reader has exited, as in `monitor.py | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except KeyboardInterrupt:  # the usual way to leave, so without a word
+    except KeyboardInterrupt:  # the usual way to end it, so without a message
         return 128 + signal.SIGINT
     return watch.exit_code
 

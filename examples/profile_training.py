@@ -1,9 +1,9 @@
-"""Find out what the steps of a training program wait for: data, Python, the GPU, or a number from it.
+"""Profile the steps of a training program: time for data, Python and GPU, and calls that wait for the GPU.
 
     python examples/profile_training.py cifar_optimizers [options of its train.py]
 
-Nothing is kept of the training. The trace of some steps is written to runs/profile_<system>.json, or into the
-folder that --out names; chrome://tracing and https://ui.perfetto.dev show it.
+The training is discarded. The trace of some steps is written to runs/profile_<system>.json, or into the
+folder of --out; chrome://tracing and https://ui.perfetto.dev display it.
 """
 
 import importlib
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -37,7 +37,7 @@ WARM_UP, STEPS, RECORDED = 10, 20, 5  # the first steps load libraries, compile 
 
 
 def find_program(words: Sequence[str]) -> Program:
-    """Return the training program that the first word names. Raises UsageError, with all names."""
+    """Return the training program named by the first word. Raises UsageError, which lists all names."""
     known = modules()
     if not words or words[0] not in known:
         given = f"not {words[0]!r}" if words else "and then the options of its program"
@@ -46,10 +46,10 @@ def find_program(words: Sequence[str]) -> Program:
 
 
 def show_times(task: Task, batches: Iterator[Any]) -> None:
-    """Print how long the parts of a step take, and what the CPU and the device need for all of it."""
+    """Print the times of the parts of a step, and the times of CPU and device for the whole step."""
     device, model = task.state.device, task.state.model
     if isinstance(model, nn.ModuleDict):
-        model = model["network"]  # the one that learns; beside it is an average
+        model = model["network"]  # the trained one; the other entry is its average
     parts = time_parts(batches, task.learn, model, device, STEPS)
     total = sum(parts.values())
     print(f"\nms per step, waiting for the device around each part (mean of {STEPS}):")
@@ -63,7 +63,7 @@ def show_times(task: Task, batches: Iterator[Any]) -> None:
 
 
 def show_waits(task: Task, batches: Iterator[Any]) -> None:
-    """Print in which lines of one step the CPU waits for the device."""
+    """Print the lines of one step in which the CPU waits for the device."""
     with WaitFinder(task.state.device) as finder:
         task.learn(next(batches))
     print(f"\nwaits in one step: {finder.waits.total()}")
@@ -72,7 +72,7 @@ def show_waits(task: Task, batches: Iterator[Any]) -> None:
 
 
 def show_calls(task: Task, batches: Iterator[Any], trace: Path) -> None:
-    """Print which calls take the most time, and write a trace. Raises UsageError and RunError."""
+    """Print the calls that take the most time, and write a trace. Raises UsageError and RunError."""
     try:
         calls = record_calls(lambda: task.learn(next(batches)), task.state.device, trace, steps=RECORDED)
     except OSError as error:
@@ -89,7 +89,7 @@ def show_calls(task: Task, batches: Iterator[Any], trace: Path) -> None:
 
 
 def is_trace(file: Path) -> bool:
-    """Return whether a file begins like a trace that PyTorch's profiler writes."""
+    """Return whether a file begins like a trace of PyTorch's profiler."""
     try:
         with open_regular(file) as content:
             return b'"schemaVersion"' in content.read(4096)
@@ -98,7 +98,7 @@ def is_trace(file: Path) -> bool:
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder of the trace, before anything is measured. Raises UsageError."""
+    """Make the folder of the trace before measuring. Raises UsageError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

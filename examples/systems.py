@@ -3,10 +3,10 @@
     python examples/systems.py                                      list systems and programs
     python examples/systems.py cifar_optimizers --quick             train with its programs, in order
     python examples/systems.py indicator_transformer/train --quick  with one of them
-    python examples/systems.py --known NAME                         is there such a system or program?
+    python examples/systems.py --known NAME                         check that a system or program exists
 
-Whatever works with every system reads it: the Makefile, benchmark, profile, monitor, tests and tables of the
-pages. It needs nothing but Python.
+All tools for every system read it: the Makefile, benchmark, profile, monitor, tests and tables of the pages.
+It needs only Python.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ Settings = Mapping[str, Any]  # options by their shared names, such as {"max_ste
 
 
 class UnknownSystem(ValueError):
-    """There is no system or program of this name; the message lists those that there are."""
+    """No system or program has this name; the message lists the known ones."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A script that trains, and how it is told to."""
+    """A training script, and how to run it."""
 
     name: str  # of its file, without .py
-    tiny: Settings  # a training of a few steps with the least of everything, for tests
+    tiny: Settings  # options of a minimal training, for tests
     speaks_hydra: bool = False  # `max_steps=3` instead of `--max-steps 3`
 
     def words(self, settings: Settings) -> list[str]:
-        """Return the words of a command line that set options by their shared names.
+        """Return the command-line words for options by their shared names.
 
-        True turns a switch on; a value of None or False is left out.
+        True turns a switch on; None and False are left out.
         """
         words = []
         for name, value in settings.items():
@@ -58,20 +58,20 @@ class Case:
     name: str
     title: Mapping[str, str]  # in the tables of both languages; {width} and {batch} are those of the training
     settings: Settings
-    epochs: int  # enough for a run to outlast its last checkpoint; 0: what saving costs is not measured
+    epochs: int  # enough to train on after the last checkpoint; 0: the cost of saving is not measured
     gpu: bool = False  # on a GPU; otherwise on a CPU
-    program: str | None = None  # that trains; None: the only one of the system
+    program: str | None = None  # None: the only one of the system
 
 
 @dataclass(frozen=True)
 class System:
-    """A folder of examples/: its programs in the order in which they train, and its pages."""
+    """A folder of examples/: its programs in training order, and its pages."""
 
     name: str
     programs: tuple[Program, ...]
-    pages: tuple[str, ...]  # below docs/<language>; the guide first
+    pages: tuple[str, ...]  # under docs/<language>; the guide first
     cases: tuple[Case, ...] = field(default=())
-    convolutions: bool = False  # the speed tables then say whether a GPU computed them in TF32
+    convolutions: bool = False  # the speed tables then show whether a GPU computed them in TF32
 
     def script(self, program: Program) -> Path:
         """Return the file of a program."""
@@ -238,7 +238,7 @@ SYSTEMS = (
 
 
 def find(name: str) -> tuple[System, tuple[Program, ...]]:
-    """Return what `system` (all of its programs) or `system/program` names. Raises UnknownSystem."""
+    """Return the programs of `system`, or the one of `system/program`. Raises UnknownSystem."""
     wanted, _, script = name.partition("/")
     for system in SYSTEMS:
         programs = tuple(program for program in system.programs if script in ("", program.name))
@@ -259,19 +259,19 @@ def modules() -> dict[str, str]:
 
 
 def cases(name: str) -> tuple[Case, ...]:
-    """Return the measured trainings of the programs that `name` means. Raises UnknownSystem."""
+    """Return the measured trainings of the system or program `name`. Raises UnknownSystem."""
     system, programs = find(name)
     wanted = {None, *(program.name for program in programs)}
     return tuple(case for case in system.cases if case.program in wanted)
 
 
 def names() -> list[str]:
-    """Return what `find` knows: systems, and `system/program` where a system has several."""
+    """Return all names for `find`: systems, and `system/program` where a system has several."""
     return sorted({system.name for system in SYSTEMS} | modules().keys())
 
 
 def train(name: str, words: Sequence[str]) -> int:
-    """Train with each program that `name` means, until one fails; return its exit code, or 0."""
+    """Train with each program of `name` until one fails; return its exit code, or 0."""
     system, programs = find(name)
     for program in programs:
         code = run([sys.executable, str(system.script(program)), *words])
@@ -281,10 +281,10 @@ def train(name: str, words: Sequence[str]) -> int:
 
 
 def run(command: Sequence[str]) -> int:
-    """Run a training program to its end; return its exit code, as shells do when a signal ended it.
+    """Run a training program to its end; return its exit code, which is 128 + N after signal N.
 
-    A program that is asked to stop finishes its step and saves, so this one waits. Ctrl-C reaches both;
-    SIGTERM is passed on.
+    A training finishes its step and saves after a signal, so this process waits for it. Ctrl-C reaches both;
+    SIGTERM is forwarded.
     """
     process = subprocess.Popen(command)
     signal.signal(signal.SIGINT, lambda *_: None)

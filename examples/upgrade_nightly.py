@@ -1,4 +1,4 @@
-"""Replace PyTorch in this environment by the newest nightly build, and be able to go back.
+"""Replace PyTorch in this environment by the newest nightly build, with a way back.
 
 Copy this file anywhere: it needs no other file, and not even PyTorch.
 
@@ -6,9 +6,9 @@ Copy this file anywhere: it needs no other file, and not even PyTorch.
     python upgrade_nightly.py --dry-run   # only shows it
     python upgrade_nightly.py --restore   # back to the versions before the last upgrade
 
-The versions before are written down first, in the folder pytorch-before-nightly of the environment. A
-nightly that cannot be imported is taken out again. Exit code 0: done, or nothing to do; 1: it failed, and the
-versions before are back, or the last line says how to get them; 2: wrong usage.
+The present versions are first saved in the folder pytorch-before-nightly of the environment. A nightly that
+cannot be imported is removed again. Exit code 0: done, or nothing to do; 1: it failed, and the earlier
+versions are restored, or the last line says how to restore them; 2: wrong usage.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from datetime import datetime
 from pathlib import Path
 
 NIGHTLY = "https://download.pytorch.org/whl/nightly"
-STABLE = "https://download.pytorch.org/whl"  # has the builds with a label such as +cpu, which PyPI does not
+STABLE = "https://download.pytorch.org/whl"  # has the builds with a label such as +cpu, which PyPI lacks
 PACKAGES = ("torch", "torchvision", "torchaudio")
-NEEDED = ("torch", "torchvision")  # installed together: the compiled parts have to match
+NEEDED = ("torch", "torchvision")  # installed together, because their compiled parts must match
 
 
 class Problem(Exception):
-    """What ends the program with one line; `code` is its exit code."""
+    """An error that ends the program with one line; `code` is the exit code."""
 
     def __init__(self, message: str, code: int = 1) -> None:
         super().__init__(message)
@@ -41,7 +41,7 @@ class Problem(Exception):
 
 
 def installed_version(package: str) -> str | None:
-    """Return the version of a package in this environment, None when it is not there."""
+    """Return the version of a package in this environment, or None when it is not installed."""
     importlib.invalidate_caches()
     try:
         return importlib.metadata.version(package)
@@ -50,9 +50,9 @@ def installed_version(package: str) -> str | None:
 
 
 def build_label() -> str:
-    """Return what the installed PyTorch was built for, such as cu132; empty on Macs and without PyTorch.
+    """Return the build label of the installed PyTorch, such as cu132; empty on Macs and without PyTorch.
 
-    Its own file tells: the name of the package on PyPI does not.
+    It is read from PyTorch's version file, because package versions from PyPI have no label.
     """
     if installed_version("torch") is None:
         return ""
@@ -62,9 +62,9 @@ def build_label() -> str:
 
 
 def index_for_this_machine() -> str:
-    """Return the address of the nightly index: for the kind of PyTorch that is installed, else `cpu`.
+    """Return the address of the nightly index for the label of the installed PyTorch, else for `cpu`.
 
-    `cpu` is also the one for Macs: its wheels contain MPS, and there is no index named mps.
+    `cpu` also has the wheels for Macs, which contain MPS; there is no index named mps.
     """
     label = build_label()
     return f"{NIGHTLY}/{label if re.fullmatch(r'(cu|rocm|xpu)[0-9.]*', label) else 'cpu'}"
@@ -86,7 +86,7 @@ def installer() -> list[str]:
 
 
 def run(command: list[str], action: str) -> str:
-    """Run a command, and return what it printed. Raises Problem with the last line that it said."""
+    """Run a command and return its output. Raises Problem with its last line of output."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip() or "it said nothing").splitlines()
@@ -105,11 +105,11 @@ def find_newest(install: list[str], index: str) -> dict[str, str]:
     by_pip = "-m" in install
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
-        if by_pip:  # it takes what is installed for the newest when it cannot reach the index
+        if by_pip:  # when it cannot reach the index, it takes the installed version for the newest
             command += ["--ignore-installed", "--report", str(report)]
         try:
             printed = run(command, "looking for a nightly")
-        except Problem as problem:  # pip says the same of an address that it cannot reach
+        except Problem as problem:  # pip prints the same for an address that it cannot reach
             python = f"Python {sys.version_info.major}.{sys.version_info.minor}"
             hint = f"open {index}/torch/ in a browser: has it a wheel for {python} and this system?"
             raise Problem(f"{problem}; {hint}") from None
@@ -126,7 +126,7 @@ def find_newest(install: list[str], index: str) -> dict[str, str]:
 
 
 def pins() -> list[str]:
-    """Return `name==version` of PyTorch's packages and of all that they need, as far as it is installed."""
+    """Return `name==version` of PyTorch's packages and of their installed dependencies."""
     found: dict[str, str] = {}
     waiting = list(PACKAGES)
     while waiting:
@@ -143,7 +143,7 @@ def pins() -> list[str]:
 
 
 def restore_files() -> list[Path]:
-    """Return the files with earlier versions, the newest last."""
+    """Return the files of saved versions, the newest last."""
     return sorted((Path(sys.prefix) / "pytorch-before-nightly").glob("*.txt"))
 
 
@@ -157,14 +157,14 @@ def save_versions() -> Path:
 
 
 def restore_command(install: list[str], file: Path) -> list[str]:
-    """Return the command that brings back the versions in `file`."""
+    """Return the command that installs the versions in `file`."""
     versions = dict(line.split("==") for line in file.read_text(encoding="utf-8").split())
     torch = versions.get("torch", "")
     label = torch.partition("+")[2]
     command = [*install, "-r", str(file)]
     if label or ".dev" in torch:
         command += ["--extra-index-url", f"{NIGHTLY if '.dev' in torch else STABLE}/{label or 'cpu'}"]
-        if "-m" not in install:  # uv would take all that PyTorch's index has from there, in other versions
+        if "-m" not in install:  # uv would take all packages on PyTorch's index from there
             command += ["--index-strategy", "unsafe-best-match"]
     return command
 
@@ -180,7 +180,7 @@ def imported_versions() -> dict[str, str]:
 
 
 def bring_back(install: list[str], file: Path) -> str:
-    """Install the versions in `file` again, and return them in words. Raises Problem."""
+    """Install the versions in `file` again, and return them as text. Raises Problem."""
     if not file.read_text(encoding="utf-8").strip():
         raise Problem(f"no PyTorch was installed before; to remove it: pip uninstall {' '.join(PACKAGES)}")
     command = restore_command(install, file)
@@ -205,7 +205,7 @@ def agreed(question: str) -> bool:
 
 
 def upgrade(install: list[str], index: str, options: argparse.Namespace) -> None:
-    """Show the plan, ask, save the versions, install, check; go back if it fails. Raises Problem."""
+    """Show the plan, ask, save the versions, install, check; restore them on failure. Raises Problem."""
     before = {name: version for name in PACKAGES if (version := installed_version(name))}
     print(f"installed  {in_words(before)}")
     print(f"asking     {index}: a minute or several", flush=True)
@@ -241,7 +241,7 @@ def upgrade(install: list[str], index: str, options: argparse.Namespace) -> None
 
 
 def restore(install: list[str], options: argparse.Namespace) -> None:
-    """Go back to the versions before the last upgrade. Raises Problem."""
+    """Restore the versions before the last upgrade. Raises Problem."""
     files = restore_files()
     if not files:
         raise Problem("nothing to restore: no upgrade by this program is noted in this environment", code=2)
@@ -255,10 +255,10 @@ def restore(install: list[str], options: argparse.Namespace) -> None:
 
 
 class Parser(argparse.ArgumentParser):
-    """An ArgumentParser that answers a mistake in one line."""
+    """An ArgumentParser that reports an error in one line."""
 
     def print_usage(self, file: object = None) -> None:
-        """Print nothing: the line comes after it."""
+        """Print nothing, so that only the line with the error remains."""
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""A loop with gradient accumulation that runs, learns, and does not do what it says. Not for use."""
+"""A gradient accumulation loop that runs and learns, but updates at the wrong step. Not for use."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ def update_at_the_wrong_moment(
     batches: Iterable[tuple[torch.Tensor, torch.Tensor]],
     passes: int,
 ) -> None:
-    """Meant: one update per `passes` batches. The numbers start at 0, so the first update comes too early."""
+    """Intend one update per `passes` batches. Counting starts at 0, so the first update comes too early."""
     for number, (inputs, targets) in enumerate(batches):
         loss = F.mse_loss(model(inputs), targets) / passes
         loss.backward()

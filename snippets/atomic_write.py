@@ -1,4 +1,4 @@
-"""Replace a file in one step: whoever opens it finds the old content or the new one, never a half."""
+"""Replace a file atomically: a reader sees either the old content or the new content, never a part."""
 
 import json
 import os
@@ -11,12 +11,11 @@ from typing import Any, BinaryIO
 
 # --8<-- [start:replace_file]
 def replace_file(path: Path, write: Callable[[BinaryIO], Any], keep_as: Path | None = None) -> None:
-    """Let `write` fill a temporary file next to `path`, then rename it to `path`.
+    """Call `write` with a temporary file next to `path`, then rename that file to `path`.
 
-    The data is on the disk before the rename, and the rename is atomic. When `write` fails or the process
-    dies, `path` is as it was. With `keep_as`, the old file takes that name; who dies between the two renames
-    leaves the old file there and none at `path`. Raises whatever `write` raises, and OSError (a full disk,
-    for example).
+    The data is on the disk before the rename, and the rename is atomic. If `write` fails or the process
+    dies, `path` is unchanged. With `keep_as`, the old file is renamed to it first; if the process dies
+    between the two renames, only `keep_as` exists. Raises whatever `write` raises, and OSError (a full disk).
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -35,7 +34,7 @@ def replace_file(path: Path, write: Callable[[BinaryIO], Any], keep_as: Path | N
 
 
 def remove_leftovers(folder: Path, name: str = "*") -> None:
-    """Remove what killed processes left in `folder` of files and folders; `name` is a pattern of theirs."""
+    """Remove temporary files that killed processes left in `folder`; `name` is a pattern of final names."""
     for path in folder.glob(f".{name}.*.tmp"):
         if was_left(path):
             if path.is_dir():
@@ -45,17 +44,17 @@ def remove_leftovers(folder: Path, name: str = "*") -> None:
 
 
 def was_left(path: Path) -> bool:
-    """Return whether `path` has a temporary name that replace_file gives, and its process is not there."""
+    """Return whether `path` is a temporary file of `replace_file` whose process no longer runs."""
     number = re.fullmatch(r"\..+\.(\d{1,9})\.tmp", path.name, re.ASCII | re.DOTALL)
     if number is None:
         return False
-    if int(number[1]) == os.getpid():  # an earlier process had the number, as each in a container has
+    if int(number[1]) == os.getpid():  # an earlier process had this number, which is common in containers
         return True
     try:
         os.kill(int(number[1]), 0)
     except ProcessLookupError:
         return True
-    except OSError:  # somebody else's
+    except OSError:  # it runs as another user
         pass
     return False
 
@@ -63,7 +62,7 @@ def was_left(path: Path) -> bool:
 def replace_json(path: Path, value: Any) -> None:
     """Replace `path` by `value` as JSON. Raises ValueError for NaN and infinity, which JSON does not have.
 
-    Names of files need not be UTF-8. Python then keeps bytes as lone surrogates, and JSON can spell them.
+    File names need not be UTF-8: Python keeps such bytes as lone surrogates, which JSON can escape.
     """
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     replace_file(path, lambda file: file.write(text.encode(errors="backslashreplace")))

@@ -1,7 +1,7 @@
 """Show which number format each operation returns inside autocast on a device.
 
-`python -m snippets.autocast_dtypes mps` works everywhere: where there is no MPS, fake tensors are asked,
-which have shape, device and dtype but no values.
+`python -m snippets.autocast_dtypes mps` works on every machine: without MPS, it uses fake tensors, which
+have a shape, a device and a dtype but no values.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ FORMATS = {"bf16": torch.bfloat16, "fp16": torch.float16}
 
 
 def operations(device: str, low: torch.dtype) -> dict[str, Callable[[], torch.Tensor]]:
-    """Return what to ask, by name: weights are float32, and inputs come from a layer before, in `low`."""
+    """Return the operations by name. Weights are float32; inputs have dtype `low`, as after another layer."""
     w, filters, bias = (torch.ones(*shape, device=device) for shape in ((8, 8), (4, 4, 3, 3), (8,)))
     x, im = torch.ones(2, 8, device=device, dtype=low), torch.ones(2, 4, 8, 8, device=device, dtype=low)
     return {

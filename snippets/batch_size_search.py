@@ -1,4 +1,4 @@
-"""Find the largest batch size that fits in memory, without a trace, and the speed of those that do."""
+"""Find the largest batch size that fits in memory, and measure the speed of smaller ones."""
 
 import io
 from collections.abc import Callable, Iterable
@@ -13,19 +13,19 @@ from snippets.errors import RunError, UsageError
 from snippets.memory import is_out_of_memory, limit_memory, release_unused
 from snippets.timing import measure, spread
 
-STEPS = 2  # per size: Adam takes memory for its states at the end of the first, so the second needs more
+STEPS = 2  # per size: Adam allocates its states at the end of the first step, so the second needs more memory
 
 
 # --8<-- [start:limit]
 @dataclass(frozen=True)
 class BatchSizeLimit:
-    """What the search found: the largest size that ran, and the smallest that did not, if any failed."""
+    """The result of the search: the largest size that ran, and the smallest that failed, if any did."""
 
     largest: int
     too_large: int | None
 
     def __str__(self) -> str:
-        """Say what is known, and what is not."""
+        """Return the result as one sentence."""
         if self.too_large is None:
             return f"batch size {self.largest} runs, and nothing larger was tried: this is not the limit"
         return f"batch size {self.largest} runs, {self.too_large} does not"
@@ -42,7 +42,7 @@ def largest_batch_size(
     only_doubling: bool = False,
     tell: Callable[[str], object] = lambda line: None,
 ) -> BatchSizeLimit:
-    """Try batch sizes by doubling until one is too large, then halve the gap down to the exact limit.
+    """Double the batch size until one is too large, then find the exact limit by bisection.
 
     `step(size)` takes a complete training step with `size` samples: forward, backward, optimizer. Sizes from
     `smallest` to `largest` are tried; `only_doubling` stops at the last doubling that ran. Afterwards the
@@ -72,7 +72,7 @@ def largest_batch_size(
 
 
 def _next_size(fits: int, too_large: int | None, largest: int, only_doubling: bool) -> int | None:
-    """Return the size to try next, or None when the answer is known."""
+    """Return the size to try next, or None when the limit is known."""
     if too_large is None:
         return None if fits == largest else min(2 * fits, largest)
     if not fits or only_doubling or too_large - fits == 1:
@@ -81,7 +81,7 @@ def _next_size(fits: int, too_large: int | None, largest: int, only_doubling: bo
 
 
 def _restore(state: TrainingState, saved: io.BytesIO) -> None:
-    """Go back to the state that was saved, and give back the memory of the one that was reached."""
+    """Restore the saved state and release the memory that the trial steps used."""
     saved.seek(0)
     state.restore(torch.load(saved, map_location="cpu", weights_only=True))
     state.model.zero_grad(set_to_none=True)
@@ -91,7 +91,7 @@ def _restore(state: TrainingState, saved: io.BytesIO) -> None:
 # --8<-- [end:search]
 # --8<-- [start:attempt]
 def _runs(step: Callable[[int], object], size: int, state: TrainingState) -> bool:
-    """Return whether steps with `size` samples fit in memory. Every other error is raised."""
+    """Return whether steps with `size` samples fit in memory. Raises every error but out of memory."""
     try:
         for _ in range(STEPS):
             step(size)
@@ -100,8 +100,8 @@ def _runs(step: Callable[[int], object], size: int, state: TrainingState) -> boo
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise
-    # After the `except` block, the error is gone, and with it the variables of the failed step. Inside, they
-    # are alive, and so is their memory.
+    # Release memory after the `except` block: inside it, the error keeps the variables of the failed step
+    # alive.
     return False
 
 
@@ -125,7 +125,7 @@ def find_limit(
 def samples_per_second(
     step: Callable[[int], object], sizes: Iterable[int], device: torch.device
 ) -> dict[int, float]:
-    """Return how many samples `step` learns from in a second with each batch size: the median of 30 steps."""
+    """Return the samples per second of `step` by batch size, each from the median of 30 steps."""
     return {size: size / spread(measure(partial(step, size), device)).median for size in sizes}
 
 

@@ -1,7 +1,7 @@
-"""What a checkpoint may hold: anybody may have made the file, and PyTorch's reader knows few limits.
+"""Check the content of a checkpoint, which may come from an untrusted source.
 
-`torch.load(weights_only=True)` calls nothing but a list of functions. One of them makes a bytearray of any
-size, others make tensors without numbers or with a layout that no training has.
+`torch.load(weights_only=True)` calls only functions from a fixed list. One of them makes a bytearray of any
+size; others make tensors without values or with a layout that no training uses.
 """
 
 import pickle
@@ -19,8 +19,8 @@ import torch
 LARGEST_PICKLE = 1 << 24  # bytes of names, settings and sums; ours have some thousands
 MOST_PARTS = 1 << 22  # in lists and dictionaries, each counted as often as it is referred to
 DEEPEST = 20  # lists in lists; ours are seven deep
-MOST = 1 << 63  # a whole number with more digits is no count, no seed and no checksum
-# What torch.save names in a file with plain tensors.
+MOST = 1 << 63  # larger than any count, seed or checksum
+# The globals that torch.save writes for plain tensors.
 NAMES = re.compile(
     r"collections OrderedDict|torch\._utils _rebuild_tensor_v2|"
     r"torch (Float|Double|Half|BFloat16|Long|Int|Short|Char|Byte|Bool)Storage"
@@ -28,9 +28,9 @@ NAMES = re.compile(
 
 
 def check_names(path: Path) -> None:
-    """Raise UnpicklingError unless the pickle in the archive at `path` makes plain tensors and types alone.
+    """Raise UnpicklingError unless the pickle in the archive at `path` makes only plain tensors and types.
 
-    Nothing is made of it yet. Raises other errors for a damaged one.
+    It is scanned, not loaded. Raises other errors for a damaged archive.
     """
     with zipfile.ZipFile(path) as archive:
         (part,) = [part for part in archive.infolist() if part.filename.lower().endswith("data.pkl")]
@@ -57,7 +57,7 @@ def check_plain(content: Any) -> None:
 
 
 def inside(part: Any) -> list[Any]:
-    """Return what a list or dictionary holds. Raises UnpicklingError for what is not plain."""
+    """Return the items of a list or dictionary. Raises UnpicklingError for any other type."""
     if isinstance(part, dict):
         if all(isinstance(key, str | int) for key in part):
             return list(part.values())
@@ -69,13 +69,13 @@ def inside(part: Any) -> list[Any]:
 
 
 def is_dense(tensor: torch.Tensor) -> bool:
-    """Return whether each number of `tensor` has a place of its own in memory, whatever their order."""
+    """Return whether no two elements of `tensor` share memory; their order does not matter."""
     by_distance = sorted(range(tensor.ndim), key=tensor.stride, reverse=True)
     return not tensor.requires_grad and tensor.permute(by_distance).is_contiguous()
 
 
 def tensors_crc32(tensors: Iterable[torch.Tensor], start: int = 0) -> int:
-    """Return the CRC-32 of the bytes of all values, one tensor after the other, going on from `start`."""
+    """Return the CRC-32 of the bytes of all tensors in turn, continuing from the CRC-32 `start`."""
     for tensor in tensors:
         start = zlib.crc32(tensor.cpu().contiguous().numpy(), start)
     return start

@@ -17,7 +17,7 @@ from snippets.foreign_files import open_regular, size_of
 from snippets.memory import is_out_of_memory
 from snippets.seeds import random_states, restore_random_states
 
-FORMAT = 1  # to be raised when the content of a checkpoint changes
+FORMAT = 1  # increase it when the content of a checkpoint changes
 
 
 def no_scaler() -> torch.amp.GradScaler:
@@ -28,7 +28,7 @@ def no_scaler() -> torch.amp.GradScaler:
 # --8<-- [start:training_state]
 @dataclass
 class TrainingState:
-    """What changes while a network trains. `step`, the finished steps, fixes the place in the data order."""
+    """All that training changes. `step` counts finished steps, from which the data order continues."""
 
     model: nn.Module
     optimizers: list[torch.optim.Optimizer]
@@ -51,7 +51,7 @@ class TrainingState:
         }
 
     def restore(self, captured: dict[str, Any]) -> None:
-        """Go back to what `capture` returned, whichever device that was on.
+        """Restore a state that `capture` returned, on whatever device it was captured.
 
         Raises UsageError, and changes nothing, when the state is of another network, optimizer or precision.
         """
@@ -69,7 +69,7 @@ class TrainingState:
 
     # --8<-- [end:training_state]
     def check(self, captured: dict[str, Any]) -> None:
-        """Raise UsageError, with what to do, when `captured` is not the state of such a training."""
+        """Raise UsageError, with the remedy, when `captured` does not belong to this training."""
         check_weights(self.model, captured["model"])
         if self.scaler.is_enabled() != bool(captured["scaler"]):
             other = "in fp16" if captured["scaler"] else "without fp16"
@@ -114,10 +114,10 @@ def check_weights(model: nn.Module, saved: dict[str, torch.Tensor]) -> None:
 
 
 def alike(own: Any, saved: Any) -> bool:
-    """Return whether `saved` is of the kinds that `own` is: somebody may have edited it.
+    """Return whether `saved` has the same structure and types as `own`. It may have been edited.
 
-    Numbers may differ, and so may what only one of two dictionaries has, as between versions of PyTorch. What
-    is None says nothing, and neither does what is empty, except that it holds numbers.
+    Numbers may differ, and each dictionary may have keys of its own, as between versions of PyTorch. None in
+    `own` matches anything; an empty container in `own` matches one that holds numbers.
     """
     if own is None:
         return True
@@ -138,7 +138,7 @@ def alike(own: Any, saved: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether `value` is a plain number, and not one of hundreds of digits."""
+    """Return whether `value` is a plain number of moderate size."""
     return isinstance(value, float) or (type(value) is int and abs(value) < MOST)
 
 
@@ -146,10 +146,10 @@ def is_number(value: Any) -> bool:
 def save_checkpoint(
     path: Path, captured: dict[str, Any], config: dict[str, Any], keep_previous: bool = False
 ) -> None:
-    """Replace the checkpoint at `path` by a captured state; if that fails, the previous one is intact.
+    """Replace the checkpoint at `path` by a captured state; if writing fails, the old one is intact.
 
-    With `keep_previous` it stays next to the new one as previous.pt. `config["system"]` should name the
-    program that can continue from here. Raises RunError.
+    With `keep_previous`, the old checkpoint is kept beside it as previous.pt. `config["system"]` names the
+    program that can continue from it. Raises RunError when it cannot be written.
     """
     content = {"format": FORMAT, "config": config} | captured
     keep_as = path.with_name("previous.pt") if keep_previous and is_whole(path) else None
@@ -168,16 +168,16 @@ def save_checkpoint(
 
 # --8<-- [end:save_checkpoint]
 class DamagedCheckpoint(UsageError):
-    """A checkpoint that is missing, cut off or altered: an older one may do instead."""
+    """A checkpoint is missing, truncated or altered; an older one may be usable."""
 
 
 # --8<-- [start:is_whole]
 def is_whole(path: Path) -> bool:
-    """Return whether `path` is a zip archive in which every part has its CRC-32, as torch.save writes them.
+    """Return whether `path` is a zip archive as torch.save writes it, and each part matches its CRC-32.
 
-    `torch.load` does not compare them: a flipped bit in a tensor loads without an error, as another number.
-    Nor does it read a part whose attributes say "folder"; torch.save sets no attributes at all, and does not
-    compress: who does may have packed terabytes.
+    `torch.load` does not compare CRC-32 values: a flipped bit in a tensor loads as another number, without an
+    error. It also skips parts whose attributes mark a folder. torch.save sets no attributes and does not
+    compress, so both are rejected; a compressed part could unpack to terabytes.
     """
     try:
         with open_regular(path) as file, zipfile.ZipFile(file) as archive:
@@ -191,17 +191,17 @@ def is_whole(path: Path) -> bool:
 # --8<-- [end:is_whole]
 # --8<-- [start:load_checkpoint]
 def load_checkpoint(path: Path, system: str | None = None) -> dict[str, Any]:
-    """Return what `save_checkpoint` wrote, with all tensors on the CPU.
+    """Return the checkpoint at `path`, with all tensors on the CPU.
 
     `map_location` makes a checkpoint of any device readable on any other; `weights_only` refuses to execute
-    code hidden in the file. Raises DamagedCheckpoint when there is no such file or it is not whole, and
-    UsageError when it is not a checkpoint, or of a newer or older format, or of another system than `system`,
-    or its weights are not numbers.
+    code in the file. Raises DamagedCheckpoint when the file is missing or damaged, and UsageError when it is
+    not a checkpoint, has another format, belongs to another system than `system`, or has weights that are not
+    finite.
     """
     content = read_archive(path)
     if not has_parts(content):
         raise UsageError(f"{path} is not a checkpoint of a run in this project")
-    version = content.get("format", 0)  # the first ones had none
+    version = content.get("format", 0)  # early checkpoints have none
     if version != FORMAT:
         age = "a newer" if version > FORMAT else "an older"
         raise UsageError(f"{path} was made by {age} version of this project; use that, or start a new run")
@@ -214,7 +214,7 @@ def load_checkpoint(path: Path, system: str | None = None) -> dict[str, Any]:
 
 # --8<-- [end:load_checkpoint]
 def has_parts(content: Any) -> bool:
-    """Return whether `content` has the parts of a checkpoint, each of its kind: anybody may have made it."""
+    """Return whether `content` has all parts of a checkpoint, each of the right type."""
     kinds = {"model": dict, "optimizers": list, "step": int, "config": dict}
     if not isinstance(content, dict) or type(content.get("format", 0)) is not int:
         return False
@@ -227,7 +227,7 @@ def has_parts(content: Any) -> bool:
 
 
 def check_numbers(weights: dict[str, torch.Tensor], path: Path) -> None:
-    """Raise UsageError, naming the file at `path`, when one of the weights in it is NaN or infinite."""
+    """Raise UsageError, which names `path`, when a weight is NaN or infinite."""
     for name, values in weights.items():
         if not values.isfinite().all():
             raise UsageError(
@@ -242,9 +242,9 @@ def has_nan(value: Any) -> bool:
 
 # --8<-- [start:read_archive]
 def read_archive(path: Path) -> Any:
-    """Return what torch.save wrote to `path`, on the CPU. Raises DamagedCheckpoint and UsageError."""
+    """Return the content of a torch.save file, on the CPU. Raises DamagedCheckpoint and UsageError."""
     try:
-        open_regular(path).close()  # a pipe would be waited for
+        open_regular(path).close()  # torch.load would wait for a pipe
     except FileNotFoundError:
         raise DamagedCheckpoint(f"there is no checkpoint {path}") from None
     except OSError as error:
@@ -259,7 +259,7 @@ def read_archive(path: Path) -> Any:
         return content
     except pickle.UnpicklingError:
         raise UsageError(f"cannot read checkpoint {path}: it holds more than weights and numbers") from None
-    except Exception as error:  # what zipfile does not notice
+    except Exception as error:  # damage that zipfile does not notice
         if is_out_of_memory(error):
             raise
         raise DamagedCheckpoint(f"cannot read checkpoint {path}: it is damaged") from error
@@ -268,10 +268,10 @@ def read_archive(path: Path) -> Any:
 # --8<-- [end:read_archive]
 # --8<-- [start:load_newest]
 def load_newest(folder: Path, system: str | None = None) -> tuple[dict[str, Any], Path, str | None]:
-    """Return last.pt in `folder`, or previous.pt when it is damaged or missing: content, path, note.
+    """Return content and path of last.pt in `folder`, or of previous.pt when last.pt is unusable, and a note.
 
-    The note tells the user of the damage; it is None when there is none. Raises UsageError as
-    `load_checkpoint` does, and when neither can be read.
+    The note is a warning for the user, or None when last.pt was read. Raises UsageError as `load_checkpoint`
+    does, and when neither can be read.
     """
     last, previous = folder / "last.pt", folder / "previous.pt"
     try:
@@ -289,7 +289,7 @@ def load_newest(folder: Path, system: str | None = None) -> tuple[dict[str, Any]
 # --8<-- [end:load_newest]
 # --8<-- [start:load_weights]
 def load_weights(model: nn.Module, path: Path) -> None:
-    """Fill `model`, on whatever device it is, with the weights in a checkpoint. Raises UsageError."""
+    """Load the weights of a checkpoint into `model`, on any device. Raises UsageError."""
     weights = load_checkpoint(path)["model"]
     check_weights(model, weights)
     model.load_state_dict(weights)
@@ -299,5 +299,5 @@ def load_weights(model: nn.Module, path: Path) -> None:
 
 
 def all_finite(model: nn.Module) -> bool:
-    """Return whether every parameter is a finite number; one transfer from the device."""
+    """Return whether all parameters are finite. Waits for the device once."""
     return bool(torch.stack([parameter.isfinite().all() for parameter in model.parameters()]).all())

@@ -1,4 +1,4 @@
-"""Compare two checkpoints bit by bit: whether a resumed run is where an uninterrupted one is.
+"""Compare two checkpoints bit by bit, for example of a resumed and an uninterrupted run.
 
 `python -m snippets.compare_checkpoints A B` prints a line per part and ends with exit code 1 if they differ.
 """
@@ -17,9 +17,9 @@ PARTS = ("model", "optimizers", "schedulers", "scaler", "random_states", "step")
 
 
 def differences(first: Any, second: Any, place: str = "") -> Iterator[tuple[str, float]]:
-    """Yield where two nested states differ, and by how much: the largest difference of two numbers.
+    """Yield each place where two nested states differ, with the largest absolute difference there.
 
-    It is infinite where sizes, types or anything but numbers differ. Equal means: every bit is equal.
+    It is infinite where sizes, types or values other than numbers differ. Equal means bit for bit.
     """
     if type(first) is not type(second):
         yield place, float("inf")

@@ -1,7 +1,7 @@
 """Compare one forward and backward pass on a device with the CPU, tensor by tensor.
 
-The reference is the CPU in float64. The yardstick is the CPU in the same format as the device: where float32
-loses five digits on the CPU, it may lose five on the device.
+The reference is the CPU in float64. The tolerance comes from the CPU in the format of the device: where
+float32 loses five digits on the CPU, it may lose five on the device.
 """
 
 import copy
@@ -16,13 +16,13 @@ from torch import nn
 from snippets.errors import RunError, UsageError
 
 CPU = torch.device("cpu")
-# How many times less accurate than the CPU, in the same format, a device may be. In float32 the order of the
-# additions decides, and every device has its own; in the low formats the rounding of the operands does. Six
+# How many times less accurate than the CPU, in the same format, a device may be. In float32 the error comes
+# from the order of additions, which differs between devices; in 16 bits, from rounding the operands. Six
 # small networks on an H200 (CUDA, PyTorch 2.11, 2026-11-21): up to 26 times in float32 and 2.8 in bfloat16;
 # with products in TF32, which has 13 bits less than float32, 1,700 times and more.
 FACTORS = {torch.float32: 100.0, torch.bfloat16: 3.0, torch.float16: 3.0}
-UNITS = 8.0  # roundings that are allowed even where the CPU happens to be exact
-VANISHING = 1e-3  # of all gradients together: a smaller one is measured against this share of them
+UNITS = 8.0  # rounding errors that are allowed even where the CPU is exact by chance
+VANISHING = 1e-3  # share of the norm of all gradients; the error of a smaller gradient is relative to it
 
 Loss = Callable[[Any, Any], torch.Tensor]  # (outputs of the model, targets) -> mean loss, a scalar
 
@@ -31,9 +31,10 @@ Loss = Callable[[Any, Any], torch.Tensor]  # (outputs of the model, targets) -> 
 def one_pass(
     model: nn.Module, inputs: tuple, targets: Any, loss: Loss, device: torch.device, dtype: torch.dtype
 ) -> dict[str, torch.Tensor]:
-    """Return outputs, loss and gradients of a copy of `model`, on the CPU in float64, by name.
+    """Return outputs, loss and gradients of a copy of `model` by name, as float64 tensors on the CPU.
 
-    In float32 and float64, weights and inputs have that format. bfloat16 and float16 mean autocast.
+    The pass runs on `device`: for float32 and float64 with weights and inputs of `dtype`, for bfloat16 and
+    float16 under autocast.
     """
     low = dtype in (torch.bfloat16, torch.float16)
     weights = torch.float32 if low else dtype
@@ -73,9 +74,9 @@ def named_tensors(values: Any, name: str) -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def without_dropout(model: nn.Module) -> nn.Module:
-    """Return a copy of `model` on the CPU whose dropout is off: every device draws other random numbers.
+    """Return a copy of `model` on the CPU without dropout, since each device draws other random numbers.
 
-    Training mode stays, because batch normalization has to be compared in the form in which it trains.
+    It stays in training mode, in which batch normalization has to be compared.
     """
     model = copy.deepcopy(model).to(CPU)
     for module in model.modules():
@@ -87,7 +88,7 @@ def without_dropout(model: nn.Module) -> nn.Module:
 
 
 def check_not_random(model: nn.Module, inputs: tuple) -> None:
-    """Raise UsageError when two seeds lead to two results: then no two devices can agree."""
+    """Raise UsageError when the output depends on the seed: then devices cannot agree."""
     outputs = []
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         for seed in (0, 1):
@@ -101,7 +102,7 @@ def check_not_random(model: nn.Module, inputs: tuple) -> None:
 # --8<-- [start:difference]
 @dataclass(frozen=True)
 class Difference:
-    """How far a tensor is from the float64 reference, as a share of the norm of the reference."""
+    """The error of one tensor, relative to the norm of its float64 reference."""
 
     name: str
     error: float  # of the device
@@ -110,7 +111,7 @@ class Difference:
 
     @property
     def excess(self) -> float:
-        """How many times the allowed error this is; infinite for NaN."""
+        """The error as a multiple of the allowed error; infinite for NaN."""
         return math.inf if math.isnan(self.error) else self.error / self.allowed
 
 
@@ -120,11 +121,11 @@ def distance(tensor: torch.Tensor, reference: torch.Tensor, size: float) -> floa
 
 
 def summarize(name: str, errors: list[float], cpu_errors: list[float], dtype: torch.dtype) -> Difference:
-    """Judge one tensor by its errors in several batches, kindly: the device's smallest, the CPU's largest.
+    """Combine the errors of one tensor in several batches: the device's smallest and the CPU's largest.
 
-    ReLU and max pooling have kinks. Where an activation is zero but for rounding, its gradient goes either
-    way, and that alone can change the gradient of a weight by a percent. It happens in one batch and not in
-    the next; what is wrong is wrong in all of them. NaN is never excused.
+    ReLU and max pooling have kinks: where an activation is zero up to rounding, its gradient can take either
+    value, which can change the gradient of a weight by a percent in one batch. A wrong operator is wrong in
+    all batches. A NaN in any batch counts.
     """
     error = math.nan if any(map(math.isnan, errors)) else min(errors)
     cpu_error = max(cpu_errors)
@@ -143,12 +144,12 @@ class Comparison:
 
     @property
     def wrong(self) -> list[Difference]:
-        """The tensors that are farther from the reference than rounding explains."""
+        """The tensors whose error is larger than rounding explains."""
         return [difference for difference in self.differences if not difference.excess <= 1]
 
     @property
     def undecided(self) -> list[Difference]:
-        """The tensors that even the CPU gets so wrong in this format that nothing can be said."""
+        """The tensors that are too inaccurate even on the CPU in this format to be compared."""
         return [difference for difference in self.differences if difference.allowed >= 1]
 
     def report(self, rows: int = 5) -> str:
@@ -211,8 +212,8 @@ def compare_devices(
 def sizes(reference: dict[str, torch.Tensor]) -> dict[str, float]:
     """Return the norm to which each error is relative: that of the tensor, as a rule.
 
-    Some gradients vanish by nature, that of a bias before batch normalization, say. What is computed for them
-    is rounding and nothing else, so they are measured against a share of all gradients together.
+    Some gradients are zero in exact arithmetic, for example that of a bias before batch normalization. Their
+    computed values are rounding errors, so they are relative to a share of the norm of all gradients.
     """
     norms = {name: float(torch.linalg.vector_norm(tensor)) for name, tensor in reference.items()}
     least = VANISHING * math.hypot(*(norm for name, norm in norms.items() if name.startswith("gradient")))

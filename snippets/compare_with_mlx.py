@@ -36,7 +36,7 @@ except ModuleNotFoundError as missing:
 BATCH, SIZE, WIDTH, CLASSES = 64, 32, 64, 10
 LEARNING_RATE = 1e-3
 WARM_UP, REPEATS = 10, 30
-LARGEST_DIFFERENCE = 0.01  # of the last losses, as a share: both halves train the same network
+LARGEST_DIFFERENCE = 0.01  # relative, of the last losses: both frameworks train the same network
 
 
 # --8<-- [start:torch_network]
@@ -108,7 +108,7 @@ def make_mlx_step(
 
     def step(images: mx.array, labels: mx.array) -> mx.array:
         loss = update(images, labels)
-        mx.eval(loss, state)  # until here nothing has been computed
+        mx.eval(loss, state)  # MLX computes only here
         return loss
 
     return step
@@ -117,7 +117,7 @@ def make_mlx_step(
 # --8<-- [end:mlx_step]
 # --8<-- [start:same_weights]
 def in_mlx(model: TorchNetwork) -> MlxNetwork:
-    """Return the network in MLX with the same weights, by way of a file."""
+    """Return an MLX network with the weights of `model`, passed through a file."""
     port = MlxNetwork(model.head.in_features, model.head.out_features)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "weights.npz"
@@ -130,7 +130,7 @@ def in_mlx(model: TorchNetwork) -> MlxNetwork:
 # --8<-- [end:same_weights]
 # --8<-- [start:optimizers]
 def optimizers(model: nn.Module) -> tuple[torch.optim.Optimizer, mlx.optimizers.Optimizer]:
-    """Return AdamW for both. MLX corrects the first steps only when it is asked to."""
+    """Return AdamW for both. MLX needs `bias_correction=True` to match PyTorch."""
     ours = torch.optim.AdamW(model.parameters(), LEARNING_RATE, weight_decay=0.01)
     theirs = mlx.optimizers.AdamW(LEARNING_RATE, weight_decay=0.01, bias_correction=True)
     return ours, theirs
@@ -145,7 +145,7 @@ def line(name: str, where: str, seconds: list[float], loss: float) -> str:
 
 
 def check_losses(ours: float, theirs: float) -> None:
-    """Raise RunError when the two halves did not train the same network."""
+    """Raise RunError when the last losses differ by more than LARGEST_DIFFERENCE."""
     if not abs(ours - theirs) <= LARGEST_DIFFERENCE * abs(ours):
         raise RunError(
             f"PyTorch ends at a loss of {ours:.4f} and MLX at {theirs:.4f}: they do not compute the same, "
@@ -175,7 +175,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         warm_up=WARM_UP,
         repeats=REPEATS,
     )
-    port_seconds = measure(  # a step waits for MLX by itself, so the clock has nothing else to wait for
+    port_seconds = measure(  # a step already waits for MLX, so the CPU is the device to wait for
         lambda: port_losses.append(step(port_images, port_labels)),
         torch.device("cpu"),
         warm_up=WARM_UP,

@@ -1,4 +1,4 @@
-"""A guard around torch.compile that looks right and protects nothing."""
+"""A try block around torch.compile that looks right and catches nothing."""
 
 from collections.abc import Callable
 

@@ -29,7 +29,8 @@ def compile_or_eager(
     Afterwards gradients are cleared, and weights, buffers and random states are as before.
 
     Save and evaluate `module`: its parameters are those of the compiled network. Another shape, precision or
-    `.eval()` compiles anew in the middle of the training, without this check. What fails eagerly is raised.
+    `.eval()` compiles again during training, without this check. Raises what `module` raises without
+    compilation.
     """
     device = next(module.parameters()).device
     obstacle = why_not_compile(device)
@@ -68,7 +69,7 @@ def compile_or_eager(
 def one_pass(
     network: Network, module: nn.Module, warm_up: WarmUp, dtype: torch.dtype
 ) -> tuple[Tensors, float]:
-    """Return loss and gradients of a pass through `network`, by name, and the seconds that it took."""
+    """Return loss and gradients of one pass through `network` by name, and its duration in seconds."""
     device = next(module.parameters()).device
     scale = 1024.0 if dtype == torch.float16 else 1.0  # keeps small gradients from becoming 0
     with traceless(module, device):
@@ -84,7 +85,7 @@ def one_pass(
 
 @contextlib.contextmanager
 def traceless(module: nn.Module, device: torch.device) -> Iterator[None]:
-    """At the end, clear the gradients and put buffers (BatchNorm statistics) and random states back."""
+    """On exit, clear the gradients and restore buffers (BatchNorm statistics) and random states."""
     buffers = {name: buffer.clone() for name, buffer in module.named_buffers()}
     states = random_states(device)
     module.zero_grad(set_to_none=True)
@@ -101,7 +102,7 @@ def traceless(module: nn.Module, device: torch.device) -> Iterator[None]:
 # --8<-- [end:one_pass]
 # --8<-- [start:why_not_compile]
 def why_not_compile(device: torch.device) -> str | None:
-    """Return what keeps torch.compile from working on `device`, or None when it can be tried."""
+    """Return why torch.compile cannot work on `device`, or None when it can be tried."""
     if device.type == "mps" and torch.__version__ < (2, 7):
         return f"torch.compile needs PyTorch 2.7 on MPS, and this is {torch.__version__}"
     return None
@@ -109,7 +110,7 @@ def why_not_compile(device: torch.device) -> str | None:
 
 # --8<-- [end:why_not_compile]
 def coarsest_format(module: nn.Module, warm_up: WarmUp) -> torch.dtype:
-    """Return the format with the fewest digits that `warm_up` computes in: of autocast or of the weights."""
+    """Return the least precise dtype that `warm_up` computes in, under autocast or from the weights."""
     device = next(module.parameters()).device
     dtypes = {weight.dtype for weight in module.parameters() if weight.is_floating_point()}
 
@@ -127,9 +128,9 @@ def coarsest_format(module: nn.Module, warm_up: WarmUp) -> torch.dtype:
 
 
 def dropout_as_compiled() -> contextlib.AbstractContextManager:
-    """Return a context in which dropout calls `native_dropout`, as compiled networks do.
+    """Return a context in which eager dropout calls `native_dropout`, as compiled networks do.
 
-    Otherwise it may call another operator, which draws other numbers from the same seed.
+    Otherwise it may call another operator, which draws different numbers from the same seed.
     """
     from torch._dispatch.python import enable_python_dispatcher
 
@@ -137,49 +138,49 @@ def dropout_as_compiled() -> contextlib.AbstractContextManager:
 
 
 def options_for(backend: str | Callable) -> dict[str, Any] | None:
-    """Return what keeps Inductor from a random generator of its own."""
+    """Return compiler options with which Inductor uses PyTorch's random generators."""
     return {"fallback_random": True} if backend == "inductor" else None
 
 
 def name_of(backend: str | Callable, device: torch.device) -> str:
-    """Return what a user should read about the compiler."""
+    """Return the name of the compiler for messages."""
     name = backend if isinstance(backend, str) else getattr(backend, "__name__", "the given backend")
     return f"{name} (a prototype on MPS)" if device.type == "mps" else name
 
 
 def graphs_so_far() -> int:
-    """Return how many pieces of network torch.compile has captured in this process."""
+    """Return how many graphs torch.compile has captured in this process."""
     from torch._dynamo.utils import counters  # here, because importing it takes a second
 
     return counters["stats"]["unique_graphs"]
 
 
 def raising_failures() -> contextlib.AbstractContextManager:
-    """Return a context in which a failing compiler raises, whatever TORCHDYNAMO_SUPPRESS_ERRORS says."""
+    """Return a context in which compiler errors are raised, whatever TORCHDYNAMO_SUPPRESS_ERRORS is."""
     import torch._dynamo
 
     return torch._dynamo.config.patch(suppress_errors=False)
 
 
 def in_one_line(error: Exception) -> str:
-    """Return kind and first paragraph of `error`: PyTorch appends pages of advice."""
+    """Return type and first paragraph of `error`, without the pages of advice that PyTorch appends."""
     first = next(iter(str(error).strip().split("\n\n")), "")
     return textwrap.shorten(f"{type(error).__name__}: {first}", 200, placeholder=" …")
 
 
 # --8<-- [start:shaken]
 def coarseness(dtype: torch.dtype) -> float:
-    """Return the relative rounding to reckon with where `dtype` is the coarsest format in use.
+    """Return the relative rounding error to expect where `dtype` is the least precise dtype in use.
 
-    Operators may round more than the format does: CUDA takes TF32 for convolutions in float32, and their
-    fast variants in float16 were as far apart as those in bfloat16.
+    Operators may round more than the dtype does: CUDA uses TF32 for float32 convolutions, and its fast
+    float16 convolutions differed as much as those in bfloat16.
     """
     return 8e-3 if torch.finfo(dtype).bits == 16 else 5e-4  # a step of bfloat16, half a step of TF32
 
 
 @contextlib.contextmanager
 def shaken(module: nn.Module, dtype: torch.dtype) -> Iterator[None]:
-    """Change each weight at random, by at most the coarseness of `dtype`; change it back at the end."""
+    """Inside the block, perturb each weight at random, relatively by at most `coarseness(dtype)`."""
     weights = [parameter for parameter in module.parameters() if parameter.is_floating_point()]
     kept = [weight.detach().clone() for weight in weights]
     generator = torch.Generator(weights[0].device).manual_seed(0)  # its own: dropout must draw as before
@@ -197,18 +198,19 @@ def shaken(module: nn.Module, dtype: torch.dtype) -> Iterator[None]:
 
 # --8<-- [end:shaken]
 # --8<-- [start:disagreement]
-ALONG_ITSELF = 0.7  # of its size: rounding never moved a comparable gradient as far in its own direction
+ALONG_ITSELF = 0.7  # of its norm: rounding never changed a gradient that much along its own direction
 
 
 def disagreement(found: Tensors, expected: Tensors, from_shaken: Tensors, dtype: torch.dtype) -> str | None:
-    """Return in words which tensor is farthest beyond what rounding explains, or None.
+    """Return a description of the tensor that exceeds the tolerance most, or None when none does.
 
-    `from_shaken` is what the network gave inside `shaken`; `dtype` is the coarsest format it computed in.
-    Allowed are three times the distance that shaking makes, two roundings, and 1 % of what shaking does to
-    all gradients together: some consist of rounding alone, as that of a bias before batch normalization.
+    `from_shaken` are the results inside `shaken`; `dtype` is the least precise dtype in use. The tolerance is
+    three times the distance that the perturbation causes, plus two rounding errors, plus 1 % of the change of
+    all gradients together: some gradients are only rounding errors, such as that of a bias before batch
+    normalization.
 
-    In 16 bits that can be more than the whole gradient. But rounding moves a gradient in all directions, and
-    a wrong factor or sign moves it along itself. So this part of the difference has a limit of its own.
+    In 16 bits the tolerance can exceed the whole gradient. But rounding changes a gradient in all directions,
+    while a wrong factor or sign changes it along its own direction, so that component has its own limit.
     """
     if found.keys() != expected.keys():
         return f"the {min(found.keys() ^ expected.keys())} exists in only one of the two"
@@ -224,20 +226,20 @@ def disagreement(found: Tensors, expected: Tensors, from_shaken: Tensors, dtype:
 def errors(
     found: Tensors, expected: Tensors, from_shaken: Tensors, dtype: torch.dtype
 ) -> Iterator[tuple[str, float, float]]:
-    """Yield each tensor's name, how far it is off, and how far that may be: in all, and along itself."""
+    """Yield name, error and tolerance of each tensor: of the whole, and along its own direction."""
     everywhere = norm_of_gradients({name: from_shaken[name] - expected[name] for name in expected})
     for name, tensor in expected.items():
         difference, size, shift = found[name] - tensor, norm(tensor), norm(from_shaken[name] - tensor)
         allowed = 3 * shift + 2 * coarseness(dtype) * size + (0.01 * everywhere if name != "loss" else 0.0)
         limits = [(norm(difference), allowed)]
-        if shift < ALONG_ITSELF * size:  # otherwise it is mostly rounding
+        if shift < ALONG_ITSELF * size:  # otherwise it is mostly rounding error
             limits.append((abs(product(difference, tensor)) / size, ALONG_ITSELF * size))
         for error, limit in limits:
             yield name, math.inf if math.isnan(error) else error, limit
 
 
 def what_was_compared(expected: Tensors, from_shaken: Tensors) -> str:
-    """Return in words what is the same if nothing disagrees, and what would not show in all gradients."""
+    """Return what was compared, and how large an error of the gradients the comparison can miss."""
     size = norm_of_gradients(expected)
     shift = norm_of_gradients({name: from_shaken[name] - expected[name] for name in expected})
     if shift >= ALONG_ITSELF * size:

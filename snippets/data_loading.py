@@ -22,18 +22,18 @@ from snippets.errors import RunError, UsageError
 
 
 class Nowhere(RawIOBase):
-    """A file that forgets what is written to it."""
+    """A file that discards what is written to it."""
 
     def write(self, data: Any) -> int:
-        """Return how many bytes were forgotten."""
+        """Return how many bytes were discarded."""
         return memoryview(data).nbytes
 
 
 class SendingProbe(ForkingPickler):
-    """Pickles as a new process demands it, but looks at tensors instead of copying them."""
+    """Pickles as for a new process, but checks tensors instead of copying them."""
 
     def reducer_override(self, part: Any) -> Any:
-        """Raise UsageError for what pickles and fails in the worker nevertheless."""
+        """Raise UsageError for objects that can be pickled but then fail in the worker."""
         if isinstance(part, torch.Tensor):
             refuse_device_tensor(part)
             return int, ()
@@ -46,7 +46,7 @@ class SendingProbe(ForkingPickler):
 
 
 def check_can_be_sent(dataset: Dataset) -> None:
-    """Raise UsageError when `dataset` cannot be sent to worker processes, with what is in the way."""
+    """Raise UsageError, with the reason, when `dataset` cannot be sent to worker processes."""
     try:
         SendingProbe(Nowhere()).dump(dataset)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
@@ -55,12 +55,12 @@ def check_can_be_sent(dataset: Dataset) -> None:
             "functions at the top of a module, open files in the worker, or use 0 workers"
         ) from None
     except RuntimeError:
-        pass  # locks and shared values can only be sent while a process starts, which will tell
+        pass  # locks and shared values can only be pickled while a process starts, which raises its own error
 
 
 # --8<-- [start:collate]
 def refuse_device_tensor(tensor: torch.Tensor) -> torch.Tensor:
-    """Return `tensor`, which a process can send to another. Raises UsageError when it is not on the CPU."""
+    """Return `tensor`. Raises UsageError when it is not on the CPU and so cannot be sent to a worker."""
     if tensor.device.type != "cpu":
         raise UsageError(
             f"a tensor on {tensor.device} cannot pass between processes: keep the data set on the CPU and "
@@ -72,17 +72,17 @@ def refuse_device_tensor(tensor: torch.Tensor) -> torch.Tensor:
 def collate_on_cpu(samples: list[Any]) -> Any:
     """Return one batch of `samples`. Raises UsageError for tensors on a device.
 
-    Without this check the worker fails where nobody listens, and the training loop waits for ever.
+    Without this check the worker fails in a background thread, and the training loop waits for ever.
     """
     return default_collate(map_tensors(samples, refuse_device_tensor))
 
 
 # --8<-- [end:collate]
 def check_main_guard() -> None:
-    """End a worker that runs the whole training script once more, because it has no main guard.
+    """End this process when it is a worker that runs the training script, which lacks a main guard.
 
-    A spawned worker imports the script. Python's own check asks for the same mark, in the process that would
-    start another one; its text has 15 lines.
+    A spawned worker imports the script. Python's own check reads the same attribute, when the worker would
+    start another process, but its message has 15 lines.
     """
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         sys.exit('error: put the start of the script under `if __name__ == "__main__":`, workers import it')
@@ -91,22 +91,22 @@ def check_main_guard() -> None:
 def end_without_parent(worker: int) -> None:
     """End this worker if the process that started it has died meanwhile. For `worker_init_fn`.
 
-    PyTorch's workers watch the process that adopted them when they began to work. If the training was killed
-    while they still imported, that is another one, and they would wait for work for ever.
+    PyTorch's workers watch the process that was their parent when they began to work. If the training was
+    killed while they still imported modules, that is another process, and they would wait for ever.
     """
     parent = multiprocessing.parent_process()
     if parent is not None and not parent.is_alive():
         os._exit(1)
 
 
-WORKERS_PER_CORE = 4  # more only wait for each other, and each holds a PyTorch of its own in memory
+WORKERS_PER_CORE = 4  # more only compete for cores, and each loads its own PyTorch into memory
 
 
 # --8<-- [start:loader_options]
 def loader_options(workers: int, device: torch.device, prefetch: int = 2) -> dict[str, Any]:
-    """Return arguments for `DataLoader` that go together, to feed `device` with `workers` processes.
+    """Return arguments with which a `DataLoader` feeds `device` from `workers` processes.
 
-    Each worker prepares `prefetch` batches ahead. Raises UsageError for impossible numbers.
+    Each worker prepares `prefetch` batches ahead. Raises UsageError when a number is out of range.
     """
     cores = os.cpu_count() or 1
     if not 0 <= workers <= WORKERS_PER_CORE * cores:
@@ -115,11 +115,11 @@ def loader_options(workers: int, device: torch.device, prefetch: int = 2) -> dic
         )
     if not 1 <= prefetch <= 1000:
         raise UsageError(f"prefetch {prefetch}: choose 1 to 1000 batches per worker")
-    options = {"num_workers": workers, "pin_memory": device.type == "cuda"}  # on MPS it only brings a warning
-    if workers:  # each of these is an error without workers
+    options = {"num_workers": workers, "pin_memory": device.type == "cuda"}  # on MPS it only causes a warning
+    if workers:  # without workers each of these raises an error
         options |= {
-            "multiprocessing_context": "spawn",  # the default on macOS: what works so, works everywhere
-            "persistent_workers": True,  # or they start anew in each epoch
+            "multiprocessing_context": "spawn",  # the default on macOS, and the strictest method
+            "persistent_workers": True,  # otherwise they are started again in each epoch
             "prefetch_factor": prefetch,
         }
     return options
@@ -128,12 +128,12 @@ def loader_options(workers: int, device: torch.device, prefetch: int = 2) -> dic
 # --8<-- [end:loader_options]
 # --8<-- [start:epoch_loader]
 class EpochLoader:
-    """The batches of a data set on a device: the same for any number of workers, and in a resumed run."""
+    """The batches of a data set, on a device: equal for any number of workers, and in a resumed run."""
 
     def __init__(
         self, dataset: Dataset, batch_size: int, seed: int, *, workers: int, device: torch.device
     ) -> None:
-        """Check what can be checked before a worker starts. Raises UsageError."""
+        """Check the data set and the options before a worker starts. Raises UsageError."""
         options = loader_options(workers, device)
         if workers:
             check_main_guard()
@@ -141,7 +141,7 @@ class EpochLoader:
             options |= {"collate_fn": collate_on_cpu, "worker_init_fn": end_without_parent}
         self.device = device
         self.order = EpochBatches(len(dataset), batch_size, seed)
-        # Without a generator of its own, the loader takes a number from the global one at every start.
+        # Without its own generator, the loader draws a number from the global one for each iterator.
         self.loader = DataLoader(
             SeededSamples(dataset, seed), batch_sampler=self.order, generator=torch.Generator(), **options
         )
@@ -169,15 +169,15 @@ class EpochLoader:
 
 # --8<-- [end:epoch_loader]
 def is_worker_death(error: BaseException) -> bool:
-    """Return whether `error` is PyTorch's report that a worker process is gone.
+    """Return whether `error` is PyTorch's error about a dead worker process.
 
-    It comes from a signal handler, so it can be raised in the middle of a step, too.
+    A signal handler raises it, so it can also occur in the middle of a step.
     """
     return isinstance(error, RuntimeError) and str(error).startswith("DataLoader worker (pid")
 
 
 def worker_death(error: BaseException) -> RunError:
-    """Return one line about the death of a worker that `error` reports."""
+    """Return a one-line RunError for the death of a worker that `error` reports."""
     what = str(error).partition(". ")[0]
     return RunError(f"{what}; see above what it printed; fewer workers need less memory, 0 show the cause")
 
@@ -185,12 +185,12 @@ def worker_death(error: BaseException) -> RunError:
 # --8<-- [start:interrupts]
 @contextmanager
 def interrupts_blocked() -> Iterator[None]:
-    """Let processes that start inside the block ignore Ctrl-C for good.
+    """Start processes inside the block so that they ignore Ctrl-C permanently.
 
-    The terminal sends SIGINT to all processes of a job. Workers that obeyed would be missing while the loop
-    finishes its step and saves. A new process inherits the signals that its parent has blocked.
+    The terminal sends SIGINT to all processes of a job, but workers are still needed while the loop finishes
+    its step and saves. A new process inherits the signals that its parent has blocked.
     """
-    resource_tracker.ensure_running()  # started with the first worker, it would unblock SIGINT again
+    resource_tracker.ensure_running()  # otherwise the first worker starts it, which unblocks SIGINT
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -1,6 +1,6 @@
 """Bring batches to the device, or keep the whole data set there.
 
-`python -m snippets.data_on_device` checks copies for which the CPU does not wait; to the device behind it.
+`python -m snippets.data_on_device [DEVICE]` checks copies for which the CPU does not wait.
 """
 
 import sys
@@ -34,8 +34,8 @@ def map_tensors(batch: Any, change: Callable[[torch.Tensor], Any]) -> Any:
 def may_copy_without_waiting(tensor: torch.Tensor, device: torch.device) -> bool:
     """Return whether the CPU may go on while `tensor` is being copied to `device`.
 
-    CUDA copies in the background only from pinned memory. Copies to the CPU must be waited for: whoever reads
-    the result too early reads what was there before.
+    CUDA copies in the background only from pinned memory. The CPU must wait for copies to itself: reading the
+    result before the copy ends returns old values.
     """
     if tensor.device.type != "cpu":
         return False
@@ -54,17 +54,17 @@ def to_device(batch: Any, device: torch.device) -> Any:
 # --8<-- [end:to_device]
 # --8<-- [start:resident]
 def tensor_bytes(data: Any) -> int:
-    """Return how many bytes the tensors in `data` take: dicts, lists and tuples of tensors."""
+    """Return the size in bytes of all tensors in `data`, which may be nested dicts, lists and tuples."""
     sizes: list[int] = []
     map_tensors(data, lambda tensor: sizes.append(tensor.nbytes))
     return sum(sizes)
 
 
 def fits_on(device: torch.device, size: int, share: float = 0.25) -> bool:
-    """Return whether `size` bytes take at most `share` of the memory that `device` can have.
+    """Return whether `size` bytes are at most `share` of the memory of `device`.
 
-    On a Mac that is the memory of all programs together, and network, gradients and activations want most of
-    it. Raises UsageError for a share outside 0 to 1.
+    On a Mac all programs share that memory, and network, gradients and activations need most of it. Raises
+    UsageError for a share outside 0 to 1.
     """
     if not 0 < share <= 1:
         raise UsageError(f"share of memory {share:g}: must be above 0 and at most 1")
@@ -74,14 +74,14 @@ def fits_on(device: torch.device, size: int, share: float = 0.25) -> bool:
 # --8<-- [end:resident]
 # --8<-- [start:resident_batches]
 class ResidentBatches:
-    """The batches of tensors that lie on a device as a whole, in an order that a resumed run finds again."""
+    """The batches of tensors that are kept on a device, in an order that a resumed run reproduces."""
 
     def __init__(self, columns: Sequence[torch.Tensor], batch_size: int, seed: int) -> None:
-        """`columns` have one entry per sample, such as images and labels."""
+        """`columns` are tensors with one entry per sample, such as images and labels."""
         self.columns, self.batch_size, self.seed = columns, batch_size, seed
 
     def batches(self, epoch: int, first: int = 0) -> Iterator[tuple[torch.Tensor, ...]]:
-        """Yield the batches of `epoch` from number `first` on; an incomplete last one is left out."""
+        """Yield the batches of `epoch` from number `first` on, without an incomplete last one."""
         count = len(self.columns[0])
         order = epoch_order(count, self.seed, epoch).to(self.columns[0].device)
         for start in range(first * self.batch_size, count - self.batch_size + 1, self.batch_size):
@@ -94,8 +94,7 @@ class ResidentBatches:
 def count_wrong_copies(device: torch.device, count: int = 1000) -> int:
     """Copy `count` numbers to `device` without waiting, and return how many arrive changed.
 
-    Each lives in a tensor of its own, which is freed at once: what goes wrong does so because its memory is
-    used again before the copy has been made.
+    Each is in its own tensor, which is freed at once. A copy is wrong when that memory is reused too early.
     """
 
     def number(seed: int) -> torch.Tensor:

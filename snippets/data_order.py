@@ -1,4 +1,4 @@
-"""An order of the data, and random numbers for each sample, that a resumed run finds again."""
+"""An order of the data, and random numbers for each sample, that a resumed run reproduces."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ Key = tuple[int, int]  # epoch and index of a sample
 def epoch_order(count: int, seed: int, epoch: int) -> torch.Tensor:
     """Return the indices 0 … count - 1, shape (count,), in an order that depends on seed and epoch alone.
 
-    A resumed run therefore finds its place again from the number of finished steps.
+    A resumed run therefore needs only the number of finished steps to continue at the right sample.
     """
     generator = torch.Generator().manual_seed(seed + 1_000_003 * epoch)
     return torch.randperm(count, generator=generator)
@@ -28,19 +28,19 @@ def epoch_order(count: int, seed: int, epoch: int) -> torch.Tensor:
 class EpochBatches(Sampler[list[Key]]):
     """Batches of (epoch, index) for a DataLoader's `batch_sampler`, from any batch of any epoch on.
 
-    The epoch is part of every key because nothing else reaches a worker process that lives through several
-    epochs: it has a copy of the data set, and does not see what is changed in the original.
+    Each key contains the epoch because only keys reach a worker process that persists over several epochs:
+    it has a copy of the data set, and does not see changes to the original.
     """
 
     def __init__(self, count: int, batch_size: int, seed: int) -> None:
-        """`count` samples; an incomplete last batch is left out. Raises UsageError when none is complete."""
+        """Drop an incomplete last batch. Raises UsageError when `count` samples fill no batch."""
         if not 1 <= batch_size <= count:
             raise UsageError(f"batch size {batch_size}: must be from 1 to the number of samples, {count}")
         self.count, self.batch_size, self.seed = count, batch_size, seed
         self.epoch = self.first = 0
 
     def start_at(self, epoch: int, first: int = 0) -> None:
-        """Let the next iteration begin with batch number `first` of `epoch`; both count from 0."""
+        """Begin the next iteration at batch number `first` of `epoch`; both count from 0."""
         self.epoch, self.first = epoch, first
 
     def __len__(self) -> int:
@@ -48,7 +48,7 @@ class EpochBatches(Sampler[list[Key]]):
         return self.count // self.batch_size
 
     def __iter__(self) -> Iterator[list[Key]]:
-        """Yield the keys of batch after batch. The samples of those before `first` are never loaded."""
+        """Yield the keys of one batch after the other. Samples before batch `first` are never loaded."""
         epoch, starts = self.epoch, range(0, len(self) * self.batch_size, self.batch_size)
         order = epoch_order(self.count, self.seed, epoch).tolist()
         for start in starts[self.first :]:
@@ -59,10 +59,10 @@ class EpochBatches(Sampler[list[Key]]):
 # --8<-- [start:seeded_samples]
 @contextmanager
 def random_numbers_of(*key: int) -> Iterator[None]:
-    """Inside the block, let PyTorch's random numbers on the CPU depend on `key` alone.
+    """Inside the block, PyTorch's random numbers on the CPU depend on `key` alone.
 
-    `torch.manual_seed` would not do: it also seeds the GPU, whose numbers belong to the training loop. NumPy
-    mixes the key, so that neighbours have nothing in common.
+    `torch.manual_seed` would also seed the GPU, whose numbers belong to the training loop. NumPy mixes the
+    key, so that neighbouring keys give independent numbers.
     """
     generator = torch.default_generator
     before = generator.get_state()
@@ -74,14 +74,14 @@ def random_numbers_of(*key: int) -> Iterator[None]:
 
 
 class SeededSamples(Dataset):
-    """A map-style data set, asked by (epoch, index), whose transforms draw the same numbers everywhere.
+    """A map-style data set with keys (epoch, index) whose transforms draw reproducible random numbers.
 
-    The numbers depend on seed, epoch and index: not on the number of workers, nor on where a run resumed.
+    The numbers depend on seed, epoch and index, not on the number of workers or on where a run resumed.
     This holds for transforms that draw from PyTorch, as torchvision's do, not from NumPy or `random`.
     """
 
     def __init__(self, dataset: Dataset, seed: int) -> None:
-        """`dataset[index]` augments and returns one sample."""
+        """`dataset[index]` returns one sample, augmented."""
         self.dataset, self.seed = dataset, seed
 
     def __len__(self) -> int:

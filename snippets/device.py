@@ -1,6 +1,6 @@
 """Choose the device to compute on: CUDA, then MPS, then the CPU, with the reason.
 
-`python -m snippets.device` prints the choice for this machine; with `mps` behind it, it insists on that one.
+`python -m snippets.device` prints the choice for this machine; `python -m snippets.device mps` requires MPS.
 """
 
 import os
@@ -42,10 +42,10 @@ def why_not_cuda() -> str | None:
 # --8<-- [end:availability]
 # --8<-- [start:pick_device]
 def pick_device(wanted: str = "auto") -> tuple[torch.device, str]:
-    """Return the device to compute on and the reason in words.
+    """Return the device to compute on and the reason as text.
 
     `wanted` is "auto", "cuda", "mps" or "cpu". Raises UsageError for any other word, and for a device
-    that this machine does not have: whoever asks for one should not silently get another.
+    that this machine does not have, rather than silently returning another one.
     """
     obstacles = {"cuda": why_not_cuda(), "mps": why_not_mps(), "cpu": None}  # in order of preference
     if wanted == "auto":
@@ -66,7 +66,7 @@ def pick_device(wanted: str = "auto") -> tuple[torch.device, str]:
 def pick_accelerator() -> torch.device:
     """Return the machine's accelerator, or the CPU. Needs PyTorch 2.6.
 
-    Ask `is_available()` first: `current_accelerator()` alone names what PyTorch was built for,
+    Check `is_available()` first: `current_accelerator()` alone returns what PyTorch was built for,
     which is "mps" in every macOS build, with or without a usable GPU.
     """
     found = torch.accelerator.is_available()
@@ -85,7 +85,7 @@ def is_mps(device: torch.device) -> bool:
 def forward_on(device: torch.device, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
     """Run `model` on `images` (batch, ...) on `device`; the result stays there.
 
-    A module moves in place. A tensor does not: `.to()` returns a copy, so assign what it returns.
+    `.to()` moves a module in place. Of a tensor it returns a copy, so assign the result.
     """
     model.to(device)
     images = images.to(device)
@@ -95,7 +95,7 @@ def forward_on(device: torch.device, model: nn.Module, images: torch.Tensor) -> 
 # --8<-- [end:move]
 # --8<-- [start:synchronize]
 def synchronize(device: torch.device) -> None:
-    """Wait until `device` has done everything that it was given. The CPU has, whenever a call returns."""
+    """Wait until `device` has finished all queued work. Calls on the CPU return only when finished."""
     if device.type == "mps":
         torch.mps.synchronize()
     elif device.type == "cuda":
@@ -108,8 +108,8 @@ def synchronize(device: torch.device) -> None:
 def macos_version() -> str:
     """Return the version of macOS, such as "26.1"; "" on other systems.
 
-    macOS 26 tells programs built for an older one that it is 16, and still older programs that it is 10.16.
-    platform.mac_ver() passes that on; sw_vers belongs to the system and does not, with this variable.
+    macOS 26 reports version 16 to programs built for an older macOS, and 10.16 to still older programs.
+    platform.mac_ver() returns that number; sw_vers with this variable returns the true one.
     """
     told = platform.mac_ver()[0]
     if not told:
@@ -118,13 +118,13 @@ def macos_version() -> str:
     command = ["sw_vers", "-productVersion"]
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):  # a sandbox may forbid it
+    except (OSError, subprocess.CalledProcessError):  # a sandbox may forbid the command
         return told
     return done.stdout.strip() or told
 
 
 def typed_device(argv: Sequence[str] | None) -> tuple[torch.device, str]:
-    """Return the device that a command line of one word, or none, asks for, and why. Raises UsageError."""
+    """Return device and reason for a command line of at most one word. Raises UsageError."""
     words = list(sys.argv[1:] if argv is None else argv)
     if len(words) > 1:
         raise UsageError(f"expected at most one device, got {' '.join(words)!r}")

@@ -1,4 +1,4 @@
-"""Four ways to choose a device that look right and are not. Each function really makes its mistake."""
+"""Four ways to choose a device that look right and are wrong. Each function makes the mistake."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ def compare_with_string() -> bool:
 # --8<-- [end:compare_with_string]
 # --8<-- [start:try_except]
 def pick_by_exception() -> torch.device:
-    """Hope for an exception that never comes: `torch.device` only stores a name, with or without a Mac."""
+    """Wait for an exception that is never raised: `torch.device` only stores a name, on any machine."""
     try:
         device = torch.device("mps")
     except RuntimeError:
@@ -39,7 +39,7 @@ def device_with_fallback(value: str) -> str:
     """Return the device that a new Python picks when PYTORCH_ENABLE_MPS_FALLBACK is `value`.
 
     The variable sends single missing operators to the CPU. It does not choose the device:
-    the answer is the same for "0" and "1". To force the CPU, use `--device cpu`.
+    the result is the same for "0" and "1". To force the CPU, use `--device cpu`.
     """
     environment = os.environ | {"PYTORCH_ENABLE_MPS_FALLBACK": value}
     command = [sys.executable, "-c", "from snippets.device import pick_device; print(pick_device()[0])"]

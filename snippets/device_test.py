@@ -28,7 +28,7 @@ def test_training_lowers_the_loss():
 
 
 def test_a_checkpoint_opens_without_the_device(tmp_path: Path):
-    """A checkpoint remembers its device; whoever reads it elsewhere has to say where to."""
+    """A checkpoint stores its device; on another machine `map_location` must be given."""
     weights = nn.Linear(3, 2).to(DEVICE).state_dict()
     torch.save(weights, tmp_path / "weights.pt")
     loaded = torch.load(tmp_path / "weights.pt", map_location="cpu", weights_only=True)
@@ -36,7 +36,7 @@ def test_a_checkpoint_opens_without_the_device(tmp_path: Path):
 
 
 def test_distances_have_gradients():
-    """On MPS, `cdist` has them since PyTorch 2.13."""
+    """On MPS, `cdist` has gradients since PyTorch 2.13."""
     points = torch.randn(6, 3, device=DEVICE, requires_grad=True)
     torch.cdist(points, points.flip(0)).sum().backward()
     assert points.grad.isfinite().all()

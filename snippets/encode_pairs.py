@@ -1,8 +1,8 @@
-"""Texts as vectors of a sentence encoder, in the file that the two towers read with `--data FILE.npz`.
+"""Encode texts with a sentence encoder, into the file that the two towers read with `--data FILE.npz`.
 
-It needs sentence-transformers, which takes 190 MB with what it needs beside PyTorch. So our tests have an
-encoder with the same `encode` in its place, which returns random numbers. With a small BERT of random
-weights, sentence-transformers 6.2.0 worked as well (tried on Linux, PyTorch 2.15.0, 2026-11-22).
+It needs sentence-transformers, which takes 190 MB with its dependencies other than PyTorch. Our tests
+therefore replace it by an encoder whose `encode` returns random numbers. With a small BERT of random
+weights, sentence-transformers 6.2.0 worked as well (tested on Linux, PyTorch 2.15.0, 2026-11-22).
 """
 
 from collections.abc import Sequence
@@ -19,10 +19,10 @@ def write_pairs(
     payloads: Sequence[str],
     articles: Sequence[int],
 ) -> None:
-    """Write what the encoder `model` makes of texts to the .npz `file`; each payload belongs to its context.
+    """Encode pairs of contexts and payloads with the encoder `model`, and write them to the .npz `file`.
 
-    A context is a list of texts, in all contexts equally many. The last one counts most: before training, its
-    vector is compared with those of the payloads. Pairs that resemble each other have the same article.
+    Each context is a list of texts, of the same length in all contexts. The last text matters most: before
+    training, its vector is compared with those of the payloads. Similar pairs have the same article number.
     """
     from sentence_transformers import SentenceTransformer
 

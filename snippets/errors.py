@@ -1,4 +1,4 @@
-"""Errors that end a program with one line: what is wrong, with the value, and what to do."""
+"""Errors that end a program with one line, which names what is wrong, the value and the remedy."""
 
 import errno
 import os
@@ -8,30 +8,30 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any, NamedTuple
 
-CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # of the output, which has no name
+CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}  # when printing, which has no file name
 
 
 class Option(NamedTuple):
-    """An option in an error, by its shared name, with the value that it has or should get.
+    """An option in an error message, by its shared name, with the value that it has or should have.
 
-    What an error says of options depends on the program; paths and values beside them must stay as typed. So
-    an error has parts: UsageError(Option("out", path), " is a file; name a folder").
+    Programs spell options differently, but paths and values must stay as typed. So an error has parts:
+    UsageError(Option("out", path), " is a file; name a folder").
     """
 
     name: str
-    value: Any = None  # None: the option alone is meant
+    value: Any = None  # None: the option without a value
 
     def __str__(self) -> str:
-        """Return the option as a flag, as it is typed in all programs but those with another `Spelling`."""
+        """Return the option as a flag, which is the spelling of all programs without their own `Spelling`."""
         flag = f"--{self.name.replace('_', '-')}"
         return flag if self.value is None else f"{flag} {self.value}"
 
 
 class Explained(Exception):
-    """An error in words. They come in parts, of which an `Option` is spelt by the program that prints it."""
+    """An error message in parts; the program that prints it spells each part that is an `Option`."""
 
     def __str__(self) -> str:
-        """Return all of it, options as flags."""
+        """Return the whole message, with options as flags."""
         return "".join(map(str, self.args))
 
 
@@ -42,20 +42,20 @@ class UsageError(Explained):
 
 
 class RunError(Explained):
-    """A run that started well and then failed: NaN loss, out of memory. Exit code 1."""
+    """A failure during a run, such as a NaN loss or too little memory. Exit code 1."""
 
     exit_code = 1
 
 
 def discard_output() -> None:
-    """Send what is still to be printed nowhere: Python flushes once more at its end, and would fail again."""
+    """Redirect standard output to nowhere, because Python flushes it again at exit and would fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def one_line(text: str, most: int = 2000) -> str:
-    """Return `text` as a line for a terminal: characters that steer it are spelt out, the middle is cut.
+    """Return `text` as one line of about `most` characters: control characters escaped, the middle cut.
 
-    Parts of it may come from files: a header can hold an escape sequence, a cell two megabytes.
+    Parts of it may come from files, where a header can hold an escape sequence and a cell two megabytes.
     """
     if len(text) > most:
         text = f"{text[: most // 2]} […] {text[-most // 4 :]}"
@@ -63,23 +63,23 @@ def one_line(text: str, most: int = 2000) -> str:
 
 
 def printable(text: str, kept: str = "") -> str:
-    """Return `text` with characters that steer a terminal, or that no encoding has, spelt out, but `kept`."""
+    """Return `text` with unprintable characters escaped, except those in `kept`."""
     return "".join(c if c.isprintable() or c in kept else c.encode("unicode_escape").decode() for c in text)
 
 
 def tell(text: str) -> None:
-    """Print lines in which there are names from a file, a folder or a command line."""
+    """Print lines that may contain names from files, folders or the command line."""
     print(printable(text, kept="\t\n"), flush=True)
 
 
 def end_at_once(number: int, frame: FrameType | None) -> None:
-    """End this process at Ctrl-C: there is nothing to save yet, and some packages catch every exception."""
+    """End this process on Ctrl-C during imports: some packages catch every exception."""
     print("interrupted", file=sys.stderr, flush=True)
     os._exit(128 + number)
 
 
 def imported() -> None:
-    """Let Ctrl-C raise KeyboardInterrupt from now on, as always."""
+    """Restore Python's handler of Ctrl-C, which raises KeyboardInterrupt, after the imports."""
     if signal.getsignal(signal.SIGINT) is end_at_once:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -87,8 +87,8 @@ def imported() -> None:
 def exit_with_one_line(main: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None = None) -> int:
     """Call `main(argv)` and return its exit code; print a `UsageError` or `RunError` as one line.
 
-    A file that cannot be read or written gets a line, too. Every other exception keeps its traceback: it is a
-    defect of the program, not of its user.
+    A file that cannot be read or written is also reported in one line. Every other exception is a defect of
+    the program and keeps its traceback.
     """
     imported()
     try:
@@ -98,7 +98,7 @@ def exit_with_one_line(main: Callable[[Sequence[str] | None], int], argv: Sequen
     except (UsageError, RunError) as error:
         print("error:", one_line(str(error)), file=sys.stderr)
         return error.exit_code
-    except BrokenPipeError:  # a reader such as `head` has gone
+    except BrokenPipeError:  # a reader such as `head` has exited
         discard_output()
         return 128 + signal.SIGPIPE
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Find the layer where NaN or infinity begins. Slow: for the one batch that breaks, not for training."""
+"""Find the layer where NaN or infinity first appears. Slow: for one failing batch, not for training."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -16,8 +16,8 @@ from snippets.errors import RunError
 def stop_at_first_nan(model: nn.Module) -> Iterator[None]:
     """Raise RunError at the first module of `model` whose output is NaN or infinite.
 
-    Modules inside others finish first, so the innermost one is named. Every output is read, which makes the
-    CPU wait for the GPU at each layer.
+    Inner modules finish first, so the error names the innermost one. Reading each output makes the CPU wait
+    for the GPU at every layer.
     """
 
     def check(name: str) -> Callable[..., None]:
@@ -38,7 +38,7 @@ def stop_at_first_nan(model: nn.Module) -> Iterator[None]:
 
 
 def explain(name: str, module: nn.Module, inputs: tuple, bad: int, count: int) -> str:
-    """Return one line: which module, how many values, and what went into it."""
+    """Return one line with the module, the number of bad values, and bad or largest inputs and weights."""
     tensors = dict(named_tensors(inputs, "input")) | dict(module.named_parameters())
     spoiled = [key for key, tensor in tensors.items() if not tensor.isfinite().all()]
     largest = max(
@@ -54,10 +54,10 @@ def explain(name: str, module: nn.Module, inputs: tuple, bad: int, count: int) -
 # --8<-- [end:forward]
 # --8<-- [start:hunt]
 def hunt_nan(model: nn.Module, compute_loss: Callable[[], torch.Tensor]) -> str:
-    """Return in one line where NaN begins when `compute_loss` runs forward and backward on the bad batch.
+    """Return one line that says where NaN begins when `compute_loss` runs forward and backward.
 
-    First the layers are watched. If all of them are clean, autograd's anomaly mode names the operation whose
-    gradient became NaN; it does not see infinity, which is looked for in the gradients at the end.
+    First the outputs of the layers are checked. If all are finite, autograd's anomaly mode names the
+    operation whose gradient became NaN. Infinity, which that mode misses, is searched in the final gradients.
     """
     try:
         with stop_at_first_nan(model), torch.autograd.detect_anomaly():

@@ -17,9 +17,9 @@ COPIES = (torch.ops.aten._to_copy.default, torch.ops.aten.copy_.default)
 class WaitFinder(TorchDispatchMode):
     """While entered, counts the calls in which the CPU has to wait for `device`, by reason and line.
 
-    It has to when Python gets a number from the device (`.item()`, `float()`, `if`), when the size of a
+    It waits when Python reads a number from the device (`.item()`, `float()`, `if`), when the size of a
     result depends on values (`nonzero`, `unique`, a mask as index), and in a copy to or from the CPU that is
-    not `non_blocking`. Nothing is timed, and the calls do what they always do.
+    not `non_blocking`. Calls are neither timed nor changed.
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -28,7 +28,7 @@ class WaitFinder(TorchDispatchMode):
         self.waits: Counter[tuple[str, str]] = Counter()
 
     def __torch_dispatch__(self, call: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Note the call if the CPU waits in it, and let it happen."""
+        """Count the call if the CPU waits in it, then run it."""
         if reason := self.why(call, args, kwargs or {}):
             self.waits[reason, calling_line()] += 1
         return call(*args, **(kwargs or {}))
@@ -57,7 +57,7 @@ def is_on(value: Any, device: torch.device) -> bool:
 
 
 def ends_of_copy(call: Any, args: Any, kwargs: dict[str, Any]) -> tuple[str, str, bool]:
-    """Return from which kind of device to which `call` copies, and whether it is non_blocking."""
+    """Return the device types that `call` copies from and to, and whether it is non_blocking."""
     if call == torch.ops.aten.copy_.default:
         return args[1].device.type, args[0].device.type, args[2:3] == (True,)
     target = torch.device(kwargs.get("device") or args[0].device)
@@ -65,7 +65,7 @@ def ends_of_copy(call: Any, args: Any, kwargs: dict[str, Any]) -> tuple[str, str
 
 
 def has_plain_indices(call: Any, args: Any) -> bool:
-    """Return whether `call` takes elements by number, so that nothing depends on values."""
+    """Return whether `call` indexes with integers, so that the result's size depends on no values."""
     masks = (torch.bool, torch.uint8)
     return call == torch.ops.aten.index.Tensor and not any(
         index is not None and index.dtype in masks for index in args[1]
@@ -77,6 +77,6 @@ def calling_line() -> str:
     frame: FrameType | None = sys._getframe()
     while frame is not None and frame.f_code.co_filename.startswith(NOT_THE_PROGRAM):
         frame = frame.f_back
-    if frame is None:  # on a GPU, the backward pass has a thread of its own
+    if frame is None:  # on a GPU, the backward pass runs in another thread
         return "in the backward pass"
     return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"

@@ -1,7 +1,7 @@
-"""Read files that somebody else may have made: regular files only, and no more of them than a limit.
+"""Read files from untrusted sources: only regular files, and only up to a size limit.
 
-A named pipe makes `open` wait for ever, a device never ends, and a small archive can unpack to any size. What
-is refused here is an OSError, as for a file that cannot be read: its `strerror` is the reason.
+A named pipe makes `open` wait for ever, a device never ends, and a small archive can unpack to any size. A
+refused file raises OSError, like an unreadable one, with the reason in `strerror`.
 """
 
 import errno
@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 SETTINGS = 1 << 20  # bytes of a settings file
-RUN_FILE = 1 << 25  # bytes of a config.json: some thousands, but it can name each article that is held out
+RUN_FILE = 1 << 25  # bytes of a config.json: usually some thousands, but it may list every held-out article
 LONGEST_LINE = 1 << 20  # bytes of a line, of a table or of JSON
-UNPACKED = 1 << 30  # bytes that anything may unpack to; more only at most PACKED times its own size
-SHORTEST = 128  # bytes that a line counts at least: short ones take as long
-PACKED = 100  # deflate reaches 1,000, for nothing but zeros; texts and measured numbers stay below 20
+UNPACKED = 1 << 30  # bytes that any file may unpack to; larger ones at most PACKED times their own size
+SHORTEST = 128  # least bytes that a line counts as, since short lines take as long
+PACKED = 100  # deflate reaches 1,000 for zeros alone; texts and measurements stay below 20
 
-KINDS = {  # what a path may be instead of a file
+KINDS = {  # what a path may be instead of a regular file
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a named pipe",
     stat.S_IFSOCK: "a socket",
@@ -30,13 +30,13 @@ KINDS = {  # what a path may be instead of a file
 
 
 def refused(path: Path, reason: str) -> OSError:
-    """Return the error that says why `path` is not read."""
+    """Return the error for a file that is not read because of `reason`."""
     return OSError(errno.EINVAL, reason, str(path))
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Open a regular file, or a link to one, to read its bytes. Raises OSError, at once also for a pipe."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe would be waited for
+    """Open a regular file, or a link to one, for reading bytes. Raises OSError; does not wait for a pipe."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # do not wait for a pipe
     kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
     if kind != stat.S_IFREG:
         os.close(descriptor)
@@ -45,7 +45,7 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def size_of(file: BinaryIO) -> int:
-    """Return the bytes of an open file."""
+    """Return the size of an open file in bytes."""
     return os.fstat(file.fileno()).st_size
 
 
@@ -59,7 +59,7 @@ def read_bytes(path: Path, most: int = SETTINGS) -> bytes:
 
 
 def read_text(path: Path, most: int = SETTINGS) -> str:
-    """Return the text of a file of at most `most` bytes. Raises OSError, also for what is not UTF-8."""
+    """Return the text of a file of at most `most` bytes. Raises OSError, also when it is not UTF-8."""
     try:
         return read_bytes(path, most).decode()
     except UnicodeDecodeError:
@@ -67,7 +67,7 @@ def read_text(path: Path, most: int = SETTINGS) -> str:
 
 
 def lines_of(path: Path, longest: int = LONGEST_LINE) -> Iterator[bytes]:
-    """Yield the lines of a file, of a .gz file unpacked, none longer than `longest` bytes. Raises OSError."""
+    """Yield the lines of a plain or .gz file. Raises OSError, also for a line above `longest` bytes."""
     with open_regular(path) as packed:
         size, unpacked = size_of(packed), 0
         file = gzip.GzipFile(fileobj=packed) if path.suffix == ".gz" else packed
@@ -86,6 +86,6 @@ def lines_of(path: Path, longest: int = LONGEST_LINE) -> Iterator[bytes]:
 
 
 def check_unpacked(path: Path, unpacked: int, size: int) -> None:
-    """Raise OSError when something of `size` bytes unpacks to more than data do."""
+    """Raise OSError when `size` bytes unpack to more bytes (`unpacked`) than real data would."""
     if unpacked > max(UNPACKED, PACKED * size):
         raise refused(path, f"{size:,} bytes unpack to more than {unpacked - 1:,}: no data do")

@@ -9,7 +9,7 @@ OmegaConf.register_new_resolver("div_up", lambda a, b: -(-a // b), replace=True)
 
 @hydra.main(version_base="1.3", config_path="conf", config_name="config")
 def main(config: DictConfig) -> None:
-    """Show what a training would use."""
+    """Print the options of a training."""
     print(OmegaConf.to_yaml(config, resolve=True))
 
 

@@ -1,4 +1,4 @@
-"""Types for a part of a configuration: YAML has none, and a word in place of a number passes."""
+"""Types for a part of a configuration, since YAML accepts a word in place of a number."""
 
 # --8<-- [start:types]
 from dataclasses import dataclass

@@ -1,11 +1,11 @@
-"""Parts of a learning-rate schedule, as factors of the highest rate; their product is a schedule, too."""
+"""Parts of a learning-rate schedule, as factors of the highest rate, which can be multiplied."""
 
 import math
 
 
 # --8<-- [start:learning_rate]
 def warm_up(step: int, steps: int) -> float:
-    """Return the factor of `step` (0, 1, …): it rises evenly over `steps` steps, then stays at 1."""
+    """Return the factor of `step` (0, 1, …): it rises linearly over `steps` steps, then stays at 1."""
     return min(1.0, (step + 1) / (steps + 1))
 
 

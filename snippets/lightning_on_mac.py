@@ -1,4 +1,4 @@
-"""Lightning on one Mac: a Trainer without a tracking service, resuming, and a check that autocast is on."""
+"""Lightning on one Mac: a Trainer without a tracking service, resuming, and a check of autocast."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ from snippets.data_order import epoch_order
 
 # --8<-- [start:check_autocast]
 def check_autocast(module: pl.LightningModule) -> None:
-    """Raise RuntimeError unless autocast is what `precision` names. To be called in `training_step`."""
+    """Raise RuntimeError unless autocast uses the Trainer's `precision`. Call it in `training_step`."""
     device, precision = module.device.type, module.trainer.precision
     state = "on" if torch.is_autocast_enabled(device) else "off"
     if (state == "on") != precision.endswith("-mixed"):
@@ -32,7 +32,7 @@ class Network(pl.LightningModule):
         self.layers = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 1))
 
     def training_step(self, batch: list[torch.Tensor], index: int) -> torch.Tensor:
-        """Return the loss of a batch, which Lightning differentiates."""
+        """Return the loss of a batch; Lightning calls backward on it."""
         check_autocast(self)
         inputs, targets = batch
         loss = nn.functional.mse_loss(self.layers(inputs), targets)
@@ -40,7 +40,7 @@ class Network(pl.LightningModule):
         return loss
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
-        """Return the optimizer; its parameters are on the device already."""
+        """Return the optimizer. The parameters are already on the device."""
         return torch.optim.AdamW(self.parameters(), lr=0.01)
 
 
@@ -53,7 +53,7 @@ class OrderByEpoch(Sampler[int]):
         self.count, self.seed, self.epoch = count, seed, 0
 
     def set_epoch(self, epoch: int) -> None:
-        """Choose the order of an epoch; the first has number 0."""
+        """Choose the order of an epoch, counted from 0."""
         self.epoch = epoch
 
     def __len__(self) -> int:
@@ -75,7 +75,7 @@ def train(
     precision: str = "32-true",
     accelerator: str = "auto",
 ) -> pl.Trainer:
-    """Train up to `epochs` in all, from the last checkpoint in `folder` on if there is one."""
+    """Train for `epochs` in total, continuing from the last checkpoint in `folder` if there is one."""
     trainer = pl.Trainer(
         accelerator=accelerator,
         devices=1,

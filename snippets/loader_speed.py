@@ -1,6 +1,6 @@
-"""Measure a loader alone: how long until the first batch, and how fast from then on.
+"""Measure a loader alone: the time until the first batch, and the speed after it.
 
-`python -m snippets.loader_speed 0 2` compares numbers of workers, on samples that take some CPU time each.
+`python -m snippets.loader_speed 0 2` compares numbers of workers, on samples that each need CPU time.
 """
 
 import argparse
@@ -17,23 +17,23 @@ from snippets.data_loading import EpochLoader
 from snippets.errors import exit_with_one_line
 
 BATCH_SIZE = 16
-PREPARED = 4  # batches that may lie ready when the clock starts, and do not count
+PREPARED = 4  # batches that may be ready when the clock starts, and are not counted
 COUNTED = 20  # batches
 
 
 # --8<-- [start:measure]
 def seconds_to_first(batches: Iterator[Any]) -> float:
-    """Return how long the first batch takes. With workers, that is mostly their start."""
+    """Return the seconds until the first batch, which with workers are mostly their start."""
     start = time.perf_counter()
     next(batches)
     return time.perf_counter() - start
 
 
 def seconds_per_batch(batches: Iterator[Any], prepared: int, count: int) -> float:
-    """Return the mean of `count` batches that are taken as fast as they come.
+    """Return the mean seconds per batch of `count` batches, taken as fast as they come.
 
-    The first `prepared` are left out: workers had them ready. The mean of many is meant on purpose, because
-    batches of several workers arrive in bursts.
+    The first `prepared` batches, which workers had ready, are not counted. It is a mean and not a median,
+    because batches of several workers arrive in bursts.
     """
     for _ in range(prepared):
         next(batches)
@@ -44,19 +44,19 @@ def seconds_per_batch(batches: Iterator[Any], prepared: int, count: int) -> floa
 
 
 def seconds_per_step(loading: float, computing: float, workers: int) -> float:
-    """Return what a training step takes when its parts take `loading` and `computing` seconds alone.
+    """Return the seconds of a training step whose parts alone take `loading` and `computing` seconds.
 
-    Without workers one waits for the other; with workers the slower one sets the pace.
+    Without workers the two times add up; with workers the longer one decides.
     """
     return max(loading, computing) if workers else loading + computing
 
 
 # --8<-- [end:measure]
 class BusySamples(Dataset):
-    """Samples that cost CPU time, as decoding and augmenting do."""
+    """Samples that need CPU time, like decoding and augmentation."""
 
     def __init__(self, count: int, milliseconds: float) -> None:
-        """`count` samples of `milliseconds` each."""
+        """Each of `count` samples takes `milliseconds` of CPU time."""
         self.count, self.milliseconds = count, milliseconds
 
     def __len__(self) -> int:
@@ -64,7 +64,7 @@ class BusySamples(Dataset):
         return self.count
 
     def __getitem__(self, index: int) -> torch.Tensor:
-        """Compute for a while, and return a sample of one number."""
+        """Compute for the given time, then return a sample of one number."""
         end = time.thread_time() + self.milliseconds / 1000
         while time.thread_time() < end:
             pass
@@ -72,7 +72,7 @@ class BusySamples(Dataset):
 
 
 def measure(workers: int, milliseconds: float) -> tuple[float, float]:
-    """Return the seconds until the first batch, and the samples per second from then on."""
+    """Return the seconds until the first batch, and the samples per second after it."""
     dataset = BusySamples(BATCH_SIZE * (1 + PREPARED + COUNTED), milliseconds)
     loader = EpochLoader(dataset, BATCH_SIZE, 0, workers=workers, device=torch.device("cpu"))
     batches = loader.batches(0)

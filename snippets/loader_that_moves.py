@@ -1,4 +1,4 @@
-"""A DataLoader whose batches arrive on the device, and which is otherwise what its caller asked for."""
+"""A DataLoader that returns batches on the device and is otherwise configured by its caller."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,19 +13,19 @@ from snippets.data_on_device import map_tensors
 class MPSOptimizedDataLoader(DataLoader):
     """A DataLoader that moves every batch to `device`.
 
-    Batch size, order, sampler, `drop_last`, workers and `pin_memory` stay as they were given: what is right
-    for training, such as leaving out the last batch, would be wrong for a test.
+    Batch size, order, sampler, `drop_last`, workers and `pin_memory` stay as given: a choice for training,
+    such as dropping the last batch, would be wrong for a test.
     """
 
     def __init__(
         self, dataset: Dataset, *positional: Any, device: torch.device | str = "mps", **options: Any
     ) -> None:
-        """`device` is where the batches arrive; everything else is as in DataLoader."""
+        """Take the arguments of DataLoader, and the `device` for the batches."""
         super().__init__(dataset, *positional, **options)
         self.device = torch.device(device)
 
     def __iter__(self) -> Iterator[Any]:
-        """Yield the batches, with all tensors in their dicts, lists and tuples on the device."""
+        """Yield the batches, with all tensors in dicts, lists and tuples on the device."""
         for batch in super().__iter__():
             yield map_tensors(batch, self.moved)
 

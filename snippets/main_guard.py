@@ -1,4 +1,4 @@
-"""The cure for `no_main_guard.py`: `python snippets/main_guard.py`. Workers only import the functions."""
+"""The fixed `no_main_guard.py`: run `python snippets/main_guard.py`. Workers only import its functions."""
 
 import torch
 from torch.utils.data import DataLoader

@@ -1,6 +1,6 @@
-"""How much memory a process uses, how to limit it, and whether an error means that it was too much.
+"""Measure and limit the memory of a process, and recognise errors of too little memory.
 
-`python -m snippets.memory` prints a reading of this machine; with a device behind it, of that one.
+`python -m snippets.memory [DEVICE]` prints a reading of this machine.
 """
 
 import gc
@@ -22,7 +22,7 @@ MPS_STATISTICS_SINCE = (2, 13)  # torch.accelerator counts memory on MPS from th
 def memory_mb(device: torch.device) -> float:
     """Return the memory of this process in MB (10⁶ bytes).
 
-    MPS: what the Metal driver has given it. CUDA: what PyTorch's allocator has reserved. CPU: the peak of its
+    MPS: memory allocated by the Metal driver. CUDA: memory reserved by PyTorch's allocator. CPU: the peak
     resident memory.
     """
     if device.type == "mps":
@@ -45,9 +45,9 @@ class MemoryReading:
 
     device: str
     tensors: int | None  # live tensors
-    held: int | None  # what the process has taken from the driver: live tensors, cached blocks, graphs
+    held: int | None  # allocated by the driver: live tensors, cached blocks, graphs
     peak: int | None  # highest `tensors` so far; on the CPU the highest resident memory
-    capacity: int  # MPS: what Metal recommends at most; CUDA: the card's memory; CPU: the computer's
+    capacity: int  # MPS: the most that Metal recommends; CUDA: the card's memory; CPU: the computer's
 
     def __str__(self) -> str:
         """Return one line in GB (10⁹ bytes)."""
@@ -57,7 +57,7 @@ class MemoryReading:
 
 
 def read_memory(device: torch.device) -> MemoryReading:
-    """Return how much memory this process uses on `device`. No other process can be asked that way."""
+    """Return the memory that this process, and no other, uses on `device`."""
     if device.type == "mps":
         counted = torch.__version__ >= MPS_STATISTICS_SINCE
         return MemoryReading(
@@ -84,8 +84,8 @@ def read_memory(device: torch.device) -> MemoryReading:
 def limit_memory(device: torch.device, fraction: float) -> int:
     """Let allocations on `device` fail beyond a limit, and return it in bytes.
 
-    The limit is `fraction` of what Metal recommends (MPS, up to 2) or of the card's memory (CUDA, up to 1).
-    Raises UsageError for other values, for 0, which PyTorch on MPS takes for "no limit", and for the CPU.
+    The limit is `fraction` of the size that Metal recommends (MPS, up to 2) or of the card's memory (CUDA, up
+    to 1). Raises UsageError for other values, for 0, which on MPS means "no limit", and for the CPU.
     """
     if device.type not in ("mps", "cuda"):
         raise UsageError(f"PyTorch cannot limit memory on {device.type!r}; in a shell, `ulimit -v` may")
@@ -109,15 +109,15 @@ OUT_OF_MEMORY_TEXTS = (
     "Invalid buffer size",  # MPS: one tensor larger than Metal allows for one buffer
     "can't allocate memory",  # CPU on Linux and macOS
     "not enough memory",  # CPU elsewhere
-    "CUBLAS_STATUS_ALLOC_FAILED",  # CUDA, when the library itself found no room
+    "CUBLAS_STATUS_ALLOC_FAILED",  # CUDA, when the library itself runs out of memory
 )
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether `error` says that the device or the computer has no memory left.
+    """Return whether `error` means that the device or the computer ran out of memory.
 
-    Only CUDA, and on MPS commands that failed on the GPU (since 2.15), have a class of their own for it.
-    The limits of MPS and the CPU raise a plain RuntimeError with a telling text.
+    Only CUDA and, since 2.15, commands that failed on an MPS GPU raise a class of their own. The limits of
+    MPS and the CPU raise a plain RuntimeError, which is recognised by its text.
     """
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return True
@@ -127,8 +127,8 @@ def is_out_of_memory(error: BaseException) -> bool:
 # --8<-- [end:out_of_memory]
 # --8<-- [start:release]
 def release_unused(device: torch.device) -> None:
-    """Give back what no tensor uses any more: between two phases of a program, not between two steps."""
-    gc.collect()  # tensors in reference cycles count as used until then
+    """Release memory that no tensor uses. Call it between phases of a program, not between steps."""
+    gc.collect()  # tensors in reference cycles are live until then
     if device.type != "cpu":
         torch.get_device_module(device).empty_cache()
 

@@ -1,4 +1,4 @@
-"""The memory that training needs whatever the batch size, computed without taking it."""
+"""Compute the memory that training needs at any batch size, without allocating it."""
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,7 +12,7 @@ from torch import nn
 # --8<-- [start:estimate]
 @dataclass(frozen=True)
 class TrainingMemory:
-    """Bytes that stay allocated from step to step. What a batch takes for its activations comes on top."""
+    """Bytes that stay allocated between steps. The activations of a batch need memory in addition."""
 
     weights: int  # parameters and buffers
     gradients: int
@@ -20,7 +20,7 @@ class TrainingMemory:
 
     @property
     def total(self) -> int:
-        """All of them, in bytes."""
+        """The sum, in bytes."""
         return self.weights + self.gradients + self.optimizer_states
 
     def __str__(self) -> str:
@@ -37,10 +37,10 @@ class TrainingMemory:
 def training_memory(
     model: nn.Module, make_optimizers: Callable[[nn.Module], Sequence[torch.optim.Optimizer]]
 ) -> TrainingMemory:
-    """Return what training `model` keeps in memory, on any device.
+    """Return the memory that training `model` keeps on any device.
 
-    A copy on the meta device, whose tensors have shapes and no contents, takes one step. So the states are
-    those of this PyTorch and of these settings, and no table of optimizers can be out of date.
+    A copy on the meta device, whose tensors have shapes but no values, takes one step. So the optimizer
+    states are those of the installed PyTorch and of these settings.
     """
     tensors = list(chain(model.parameters(), model.buffers()))
     shapes = copy.deepcopy(model, {id(tensor): _without_contents(tensor) for tensor in tensors})
@@ -60,7 +60,7 @@ def _without_contents(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _states(optimizers: Iterable[torch.optim.Optimizer]) -> Iterator[torch.Tensor]:
-    """Yield the tensors in which optimizers remember earlier steps."""
+    """Yield the state tensors of the optimizers."""
     for optimizer in optimizers:
         for state in optimizer.state.values():
             yield from (value for value in state.values() if isinstance(value, torch.Tensor))
@@ -71,7 +71,7 @@ def _states(optimizers: Iterable[torch.optim.Optimizer]) -> Iterator[torch.Tenso
 def kept_activations(model: nn.Module, forward: Callable[[], object]) -> int:
     """Return the bytes that `forward()` keeps for the backward pass, without the parameters of `model`.
 
-    A lower bound of what a batch needs: gradients of activations and scratch memory of kernels come on top.
+    It is a lower bound: gradients of activations and temporary memory of kernels need more.
     """
     parameters = {parameter.untyped_storage()._cdata for parameter in model.parameters()}
     kept: dict[int, torch.UntypedStorage] = {}  # holding a storage keeps its address from being reused
@@ -83,7 +83,7 @@ def kept_activations(model: nn.Module, forward: Callable[[], object]) -> int:
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
-        result = forward()  # must stay alive until the storages have been counted
+        result = forward()  # must stay alive until the storages are counted
     size = sum(storage.nbytes() for storage in kept.values())
     del result
     return size

@@ -1,4 +1,4 @@
-"""What to do about operators that MPS lacks: one clear line for the error, a count of the silent detours."""
+"""Explain errors about operators that MPS lacks, and count the silent fallbacks to the CPU."""
 
 import contextlib
 import re
@@ -10,7 +10,7 @@ import torch
 
 from snippets.errors import Option, RunError
 
-# The texts of PyTorch 2.15.
+# The messages of PyTorch 2.15.
 ERROR = re.compile(r"The operator '(?:aten::)?([\w:.]+)' is not currently implemented for the MPS device")
 FALLBACK = re.compile(
     r"The operator '(?:aten::)?([\w:.]+)' is not currently supported on the MPS backend and"
@@ -19,7 +19,7 @@ FALLBACK = re.compile(
 
 # --8<-- [start:explain]
 def missing_operator(error: BaseException) -> RunError | None:
-    """Return PyTorch's error about an operator that MPS lacks as one line with the cures; None for others."""
+    """Return a one-line error with remedies for PyTorch's error about a missing operator, else None."""
     found = ERROR.search(str(error)) if isinstance(error, NotImplementedError) else None
     if found is None:
         return None
@@ -37,8 +37,8 @@ def missing_operator(error: BaseException) -> RunError | None:
 def count_fallbacks() -> Iterator[Counter[str]]:
     """Count the operators that run on the CPU instead of MPS inside the `with` block, by name.
 
-    PyTorch warns of the first one only, once per process, unless it is told to repeat its warnings. The
-    counter is filled when the block ends. Other warnings are passed on. One thread at a time may use this.
+    By default PyTorch warns only of the first one in a process; here warnings repeat. The counter is filled
+    when the block ends. Other warnings are passed on. Only one thread at a time may use this.
     """
     counts: Counter[str] = Counter()
     repeated = torch.is_warn_always_enabled()

@@ -1,7 +1,7 @@
-"""Carry the weights of a PyTorch network over to MLX: names and layouts as MLX has them, in a file it reads.
+"""Convert the weights of a PyTorch network to a file that MLX reads, with MLX's names and layouts.
 
-Needs no MLX. Names and layouts follow MLX 0.32.4; tests/snippets/test_compare_with_mlx.py loads such a file
-into MLX and compares outputs and training steps.
+It does not need MLX. Names and layouts follow MLX 0.32.4; tests/snippets/test_compare_with_mlx.py loads such
+a file into MLX and compares outputs and training steps.
 """
 
 from pathlib import Path
@@ -15,7 +15,7 @@ from snippets.errors import RunError, UsageError
 
 CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
 TRANSPOSED = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
-# MLX's layers of the same purpose keep their parameters in other arrays.
+# MLX's layers of this kind keep their parameters in other arrays.
 DIFFERENT_INSIDE = (nn.MultiheadAttention, nn.RNNBase, nn.RNNCellBase)
 
 
@@ -24,7 +24,7 @@ def mlx_layout(layer: nn.Module, name: str, values: torch.Tensor) -> torch.Tenso
     """Return a parameter in MLX's layout, which has the channels last.
 
     The weight of a convolution (out, in, *kernel) becomes (out, *kernel, in), and so does that of a
-    transposed one, which is (in, out, *kernel) in PyTorch. All else stays as it is.
+    transposed one, which is (in, out, *kernel) in PyTorch. Other parameters are unchanged.
     """
     if name != "weight" or not isinstance(layer, CONVOLUTIONS + TRANSPOSED):
         return values
@@ -36,7 +36,7 @@ def mlx_layout(layer: nn.Module, name: str, values: torch.Tensor) -> torch.Tenso
 # --8<-- [end:layout]
 # --8<-- [start:names]
 def mlx_name(model: nn.Module, name: str) -> str:
-    """Return MLX's name of a parameter: there, `nn.Sequential` keeps its parts in a list `layers`."""
+    """Return MLX's name of a parameter. MLX's `nn.Sequential` keeps its parts in a list `layers`."""
     parts: list[str] = []
     for part in name.split("."):
         if isinstance(model, nn.Sequential):
@@ -48,7 +48,7 @@ def mlx_name(model: nn.Module, name: str) -> str:
 
 # --8<-- [end:names]
 def check_layers(model: nn.Module) -> None:
-    """Raise UsageError when `model` has a layer whose weights cannot be carried over one by one."""
+    """Raise UsageError when `model` has a layer whose weights cannot be converted one by one."""
     for name, layer in model.named_modules():
         kind = type(layer).__name__
         if isinstance(layer, DIFFERENT_INSIDE):
@@ -66,14 +66,14 @@ def check_layers(model: nn.Module) -> None:
 def mlx_weights(model: nn.Module) -> dict[str, np.ndarray]:
     """Return parameters and buffers of `model` by MLX's names.
 
-    NumPy has no bfloat16: such values become float32, which holds each of them exactly. Raises UsageError
+    NumPy has no bfloat16, so such values become float32, which represents them exactly. Raises UsageError
     for a layer whose parameters MLX arranges differently.
     """
     check_layers(model)
     weights = {}
     for name, values in model.state_dict().items():
         owner, _, last = name.rpartition(".")
-        if last == "num_batches_tracked":  # of batch normalization; MLX does not count
+        if last == "num_batches_tracked":  # of batch normalization; MLX has no such counter
             continue
         values = mlx_layout(model.get_submodule(owner), last, values.cpu())
         if values.dtype == torch.bfloat16:
@@ -85,8 +85,7 @@ def mlx_weights(model: nn.Module) -> dict[str, np.ndarray]:
 def export_weights(model: nn.Module, path: Path) -> None:
     """Write the weights to `path`, an .npz file for `model.load_weights(path)` in MLX.
 
-    Raises UsageError for another suffix, by which MLX tells formats apart, and RunError when writing
-    fails.
+    Raises UsageError for another suffix, since MLX chooses the format by it, and RunError when writing fails.
     """
     if path.suffix != ".npz":
         raise UsageError(f"{path} has to end in .npz, or MLX does not know how to read it")

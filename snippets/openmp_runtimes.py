@@ -1,6 +1,6 @@
 """Show which OpenMP runtimes a process has loaded, and which ones the installed packages contain.
 
-`python -m snippets.openmp_runtimes torch sklearn` imports these packages, one after the other.
+`python -m snippets.openmp_runtimes torch sklearn` imports these packages in turn.
 """
 
 import ctypes
@@ -22,7 +22,7 @@ RUNTIME = re.compile(r"lib(omp|iomp5|gomp)(-\w+)?(\.so[.\d]*|[.\d]*\.dylib)")
 
 
 def loaded_libraries() -> list[str]:
-    """Return the files of all libraries that this process has loaded, on macOS and on Linux."""
+    """Return the paths of all libraries that this process has loaded, on macOS and on Linux."""
     if sys.platform == "darwin":
         dyld = ctypes.CDLL(None)
         dyld._dyld_get_image_name.restype = ctypes.c_char_p
@@ -32,7 +32,7 @@ def loaded_libraries() -> list[str]:
 
 
 def loaded_runtimes() -> list[Path]:
-    """Return the OpenMP runtimes among them. On a Mac, more than one can end the process."""
+    """Return the loaded OpenMP runtimes. On a Mac, more than one can abort the process."""
     files = {Path(os.path.realpath(name)) for name in loaded_libraries()}
     return sorted(file for file in files if RUNTIME.fullmatch(file.name))
 
@@ -46,7 +46,7 @@ def installed_runtimes(packages: Path = PACKAGES) -> list[Path]:
 
 
 def short(file: Path) -> str:
-    """Return a path below the folder of installed packages without that folder; any other as it is."""
+    """Return `file` relative to the folder of installed packages if it is in it, else unchanged."""
     return str(file.relative_to(PACKAGES) if file.is_relative_to(PACKAGES) else file)
 
 

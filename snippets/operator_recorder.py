@@ -12,8 +12,8 @@ from snippets.operator_support import ALWAYS_ON_CPU, MISSING, Operator, plain_na
 class OperatorRecorder(TorchDispatchMode):
     """Counts the operators that reach the device inside `with OperatorRecorder() as recorder:`.
 
-    An operator that PyTorch builds from others has been taken apart by then, so `recorder.counts` holds the
-    parts. Use it for a step or two: it slows down every call.
+    PyTorch has then split composite operators, so `recorder.counts` holds their parts. Use it for a step or
+    two only, because it slows down every call.
     """
 
     def __init__(self) -> None:
@@ -31,10 +31,10 @@ class OperatorRecorder(TorchDispatchMode):
 # --8<-- [end:recorder]
 # --8<-- [start:missing]
 def missing_on_mps(counts: Counter[str], operators: dict[str, Operator]) -> dict[str, int]:
-    """Return the recorded operators without an MPS kernel, with their counts; recorded on any device.
+    """Return the recorded operators without an MPS kernel, with their counts, recorded on any device.
 
-    Operators that serve the CPU alone are left out: on MPS, PyTorch takes another path there. Those of other
-    libraries (`torchvision::nms`) are not in PyTorch's list, so nothing is said about them.
+    Operators that only the CPU uses are left out, because PyTorch calls others on MPS. Operators of other
+    libraries (`torchvision::nms`) are not in PyTorch's list and are left out, too.
     """
     known = {name: count for name, count in counts.items() if name in operators}
     return {

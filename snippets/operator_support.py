@@ -1,4 +1,4 @@
-"""Say whether PyTorch has an MPS kernel for an operator, from the list that comes with every PyTorch.
+"""Show whether PyTorch has an MPS kernel for an operator, from the list that PyTorch installs.
 
 `python -m snippets.operator_support linalg_eig` needs no Mac.
 """
@@ -16,7 +16,7 @@ import torch
 from snippets.errors import UsageError, exit_with_one_line
 
 LIST = "packaged/ATen/native/native_functions.yaml"  # in the package torchgen, which torch installs
-ALWAYS_ON_CPU = {"embedding_renorm_"}  # hard-wired in 2.14.1 and 2.15.0, whatever the fallback variable says
+ALWAYS_ON_CPU = {"embedding_renorm_"}  # hard-coded in 2.14.1 and 2.15.0, whatever the fallback variable is
 
 HAS_KERNEL = "has an MPS kernel"
 COMPOSED = "is built from other operators, which decide"
@@ -27,7 +27,7 @@ ELSEWHERE = "serves the CPU or special tensors only"
 
 @dataclass
 class Operator:
-    """An entry of native_functions.yaml: the devices it names, and the entry whose kernels it uses."""
+    """An entry of native_functions.yaml: its dispatch keys, and the entry whose kernels it uses."""
 
     name: str  # with its overload: "add.Tensor", "linalg_eig"
     keys: set[str] = field(default_factory=set)  # "CPU", "MPS", "CompositeExplicitAutograd", …
@@ -37,7 +37,7 @@ class Operator:
 def read_operators(path: Path) -> dict[str, Operator]:
     """Return the operators of native_functions.yaml at `path` by name.
 
-    Read line by line: a parser for YAML is not among the packages that PyTorch needs.
+    The file is read line by line, because PyTorch does not depend on a YAML parser.
     """
     operators: dict[str, Operator] = {}
     section = ""
@@ -54,7 +54,7 @@ def read_operators(path: Path) -> dict[str, Operator]:
 
 
 def installed_list() -> Path:
-    """Return where the installed PyTorch has its list. Raises UsageError when it is not there."""
+    """Return the path of the installed PyTorch's list. Raises UsageError when it is missing."""
     torchgen = find_spec("torchgen")
     path = Path(torchgen.origin).parent / LIST if torchgen and torchgen.origin else Path(LIST)
     if not path.is_file():
@@ -64,9 +64,9 @@ def installed_list() -> Path:
 
 # --8<-- [start:support]
 def support(name: str, operators: dict[str, Operator]) -> str:
-    """Return what PyTorch has for MPS under `name`: one of the five sentences above. Raises KeyError.
+    """Return the MPS support of operator `name` as one of the five sentences above. Raises KeyError.
 
-    An entry with a kernel may still refuse a data type, or compute wrong values.
+    An operator with a kernel may still reject a data type, or compute wrong values.
     """
     operator = operators[name]
     keys = operators[operator.delegate].keys if operator.delegate else operator.keys
@@ -86,7 +86,7 @@ def plain_name(text: str) -> str:
 
 
 def overloads(text: str, operators: dict[str, Operator]) -> Iterator[str]:
-    """Yield the operators that `text` means: one overload, or all of a name. Raises UsageError for none."""
+    """Yield the operators named by `text`: one overload, or all of a name. Raises UsageError if none."""
     name = plain_name(text)
     found = [known for known in operators if name in (known, known.partition(".")[0])]
     if not found:

@@ -9,7 +9,7 @@ import torch
 def channel_shuffle(images: torch.Tensor, groups: int) -> torch.Tensor:
     """Return what `torch.channel_shuffle` returns, for images (batch, channels, ...).
 
-    The channels are laid out as a table with a row for each group, and read by columns.
+    The channels are arranged as a table with a row for each group, and read by columns.
     """
     return images.unflatten(1, (groups, -1)).transpose(1, 2).flatten(1, 2)
 
@@ -37,8 +37,8 @@ def adaptive_pool3d(
 def eig_symmetric(matrices: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Return eigenvalues (..., n) in ascending order and eigenvectors (..., n, n) of symmetric matrices.
 
-    They are real, and `eigh` is made for them. It reads one triangle only: for other matrices it is wrong.
-    It has an MPS kernel since PyTorch 2.14.
+    Both are real, so `eigh` can be used, which has an MPS kernel since PyTorch 2.14. It reads one triangle
+    only, so it is wrong for other matrices.
     """
     return torch.linalg.eigh(matrices)
 
@@ -46,7 +46,7 @@ def eig_symmetric(matrices: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 def eig_on_cpu(matrices: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Return complex eigenvalues and eigenvectors of any square matrices (..., n, n), computed on the CPU.
 
-    This is what the fallback would do, for this one call and in plain sight. Gradients pass through it.
+    The fallback would do the same, but for every operator and without being visible. Gradients are supported.
     """
     values, vectors = torch.linalg.eig(matrices.cpu())
     return values.to(matrices.device), vectors.to(matrices.device)
@@ -70,8 +70,8 @@ def multi_margin_loss(scores: torch.Tensor, labels: torch.Tensor, margin: float 
 def pdist(points: torch.Tensor) -> torch.Tensor:
     """Return the distances between all pairs of points (n, dims), as `F.pdist`: (n·(n-1)/2,).
 
-    `cdist` computes every distance twice. Without this mode it uses a matrix product from 26 points on, which
-    is less exact for points that lie close together.
+    `cdist` computes every distance twice. In its default mode it uses a matrix product for more than 25
+    points, which is less exact for points that are close together.
     """
     distances = torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist")
     first, second = torch.triu_indices(len(points), len(points), offset=1, device=points.device)

@@ -1,4 +1,4 @@
-"""Compute with a package of CUDA kernels where it is installed, and with plain PyTorch everywhere else."""
+"""Use a package of CUDA kernels where it is installed, and plain PyTorch everywhere else."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from snippets.selective_scan import selective_scan
 # --8<-- [start:guard]
 try:
     from flash_attn import flash_attn_func
-except ImportError:  # on every Mac
+except ImportError:  # as on every Mac
     flash_attn_func = None
 
 try:
@@ -19,14 +19,14 @@ try:
 except ImportError:
     selective_scan_fn = None
 
-KERNEL_DEVICES = ("cuda",)  # where the kernels of such packages run
+KERNEL_DEVICES = ("cuda",)  # on which such packages run
 # --8<-- [end:guard]
 
 
 # --8<-- [start:attention]
 def attention(q: Tensor, k: Tensor, v: Tensor, causal: bool = False) -> Tensor:
     """Return the attention of q, k and v (batch, length, heads, size), of equal lengths if `causal`."""
-    half = q.dtype in (torch.float16, torch.bfloat16)  # flash-attn computes in no other type
+    half = q.dtype in (torch.float16, torch.bfloat16)  # flash-attn supports no other dtype
     if flash_attn_func is not None and half and q.device.type in KERNEL_DEVICES:
         return flash_attn_func(q, k, v, causal=causal)
     q, k, v = (tensor.transpose(1, 2) for tensor in (q, k, v))  # heads before length

@@ -1,6 +1,7 @@
-"""Choose the number format to compute in, and prove that autocast really uses it.
+"""Choose the number format to compute in, and check that autocast uses it.
 
-`python -m snippets.precision` prints the choice for this machine; `bf16` behind it insists on that one.
+`python -m snippets.precision` prints the choice for this machine; `python -m snippets.precision bf16`
+requires bf16.
 """
 
 import contextlib
@@ -28,23 +29,23 @@ class Precision:
     reason: str
 
     def autocast(self) -> contextlib.AbstractContextManager:
-        """Return a fresh context for the forward pass and the loss; the backward pass belongs outside."""
+        """Return a new autocast context for the forward pass and the loss, but not the backward pass."""
         if self.dtype == torch.float32:
             return contextlib.nullcontext()
-        return torch.autocast(self.device.type, dtype=self.dtype)  # without dtype, MPS takes float16
+        return torch.autocast(self.device.type, dtype=self.dtype)  # without dtype, MPS uses float16
 
     def scaler(self) -> torch.amp.GradScaler:
-        """Return a fresh scaler. Only fp16 needs it; a disabled one hands everything through unchanged."""
+        """Return a new gradient scaler, which is enabled only for fp16; a disabled one changes nothing."""
         return torch.amp.GradScaler(self.device.type, enabled=self.dtype == torch.float16)
 
 
 # --8<-- [end:precision]
 # --8<-- [start:mps_rules]
 def why_not_on_mps(name: str) -> str | None:
-    """Return what keeps this PyTorch and this macOS from training in `name` on MPS, or None."""
+    """Return why this PyTorch or macOS cannot train in format `name` on MPS, or None when it can."""
     if name == "fp32":
         return None
-    if name == "fp16":  # autocast took it in 2.5 already, but small gradients vanish without a scaler
+    if name == "fp16":  # autocast supports it since 2.5, but without a scaler small gradients become 0
         return None if torch.__version__ >= (2, 8) else "needs PyTorch 2.8 on MPS for the GradScaler"
     if torch.__version__ < (2, 6):  # 2.5 warns and computes in float32; 2.0 to 2.4 raise
         return "needs PyTorch 2.6 on MPS"
@@ -64,12 +65,12 @@ def dtype_inside(precision: Precision) -> torch.dtype:
 
 
 def prove(precision: Precision) -> None:
-    """Raise UsageError unless `precision` is in force: refused formats often only warn, or do nothing."""
+    """Raise UsageError unless `precision` takes effect; PyTorch may only warn of an unsupported format."""
     cure = "use fp32" if precision.name == "bf16" else "use bf16 or fp32"
     where = Option("precision", precision.name), f" cannot be used on {precision.device}: "
     try:
         found = dtype_inside(precision)
-    except (RuntimeError, TypeError, AssertionError) as error:  # a build without CUDA asserts
+    except (RuntimeError, TypeError, AssertionError) as error:  # a build without CUDA raises AssertionError
         raise UsageError(*where, f"{error}; {cure}") from error
     if found != precision.dtype:
         raise UsageError(*where, f"inside autocast a product is {found}; {cure}")
@@ -80,9 +81,9 @@ def prove(precision: Precision) -> None:
 # --8<-- [end:proof]
 # --8<-- [start:pick_precision]
 def pick_precision(wanted: str, device: torch.device) -> Precision:
-    """Return the format to train in on `device`, with the reason in words.
+    """Return the format to train in on `device`, with the reason as text.
 
-    `wanted` is one of NAMES. "auto" means bf16 on CUDA GPUs built for it, and fp32 everywhere else. Raises
+    `wanted` is one of NAMES. "auto" means bf16 on CUDA GPUs that have it, and fp32 everywhere else. Raises
     UsageError for any other word, and for a format that this machine cannot train in.
     """
     if wanted not in NAMES:
@@ -111,7 +112,7 @@ def choose_automatically(device: torch.device) -> tuple[str, str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the precision that would be used, and what a matrix product gives inside it."""
+    """Print the chosen precision, and the dtype of a matrix product inside it."""
     words = list(sys.argv[1:] if argv is None else argv)
     if len(words) > 2:
         raise UsageError(f"expected at most a precision and a device, got {' '.join(words)!r}")

@@ -1,4 +1,4 @@
-"""Where the time of a training step goes: its parts, its calls, and what the GPU does for them."""
+"""Measure where the time of a training step goes: by part, by call, and on the GPU."""
 
 import time
 from collections import defaultdict
@@ -18,7 +18,7 @@ from snippets.errors import UsageError
 
 # --8<-- [start:parts]
 class PartTimer:
-    """Adds up the seconds that the parts of training steps take. It waits for the device around each part."""
+    """Adds up the seconds of the parts of training steps. It waits for the device before and after each."""
 
     def __init__(self, device: torch.device) -> None:
         self.device = device
@@ -26,27 +26,27 @@ class PartTimer:
         self.running: list[tuple[str, float]] = []  # parts that have begun, the innermost last
 
     def begin(self, part: str) -> None:
-        """Start a clock, once the device has nothing left to do."""
+        """Wait for the device, then start the clock of a part."""
         synchronize(self.device)
         self.running.append((part, time.perf_counter()))
 
     def end(self) -> None:
-        """Stop the clock that was started last, when the device has done its work."""
+        """Wait for the device, then stop the clock that was started last."""
         synchronize(self.device)
         part, began = self.running.pop()
-        if part not in dict(self.running):  # a step that calls its parent's step counts once
+        if part not in dict(self.running):  # a step that calls the step of its parent class counts once
             self.seconds[part] += time.perf_counter() - began
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
-        """Time what is inside."""
+        """Time the block as the part `name`."""
         self.begin(name)
         yield
         self.end()
 
     @contextmanager
     def inside(self, model: nn.Module) -> Iterator[None]:
-        """Time forward passes of `model` and steps of any optimizer by hooks: their code stays as it is."""
+        """Time forward passes of `model` and steps of all optimizers with hooks, without changing code."""
         hooks = [
             model.register_forward_pre_hook(lambda *_: self.begin("forward")),
             model.register_forward_hook(lambda *_: self.end()),
@@ -90,9 +90,9 @@ def time_parts(
 # --8<-- [end:time_parts]
 # --8<-- [start:time_undisturbed]
 def time_undisturbed(step: Callable[[], object], device: torch.device, steps: int) -> tuple[float, float]:
-    """Return two times per step (s): until the calls have returned, and until the device has finished.
+    """Return two times per step (s): until the calls return, and until the device finishes.
 
-    Nobody waits between the steps, so the CPU can prepare one while the GPU works on another.
+    The CPU does not wait between steps, so it can prepare one step while the GPU computes another.
     """
     synchronize(device)
     began = time.perf_counter()
@@ -107,7 +107,7 @@ def time_undisturbed(step: Callable[[], object], device: torch.device, steps: in
 # --8<-- [end:time_undisturbed]
 # --8<-- [start:record_calls]
 class CallTime(NamedTuple):
-    """What the calls of one name took in the recorded steps, without what they called in turn."""
+    """The time of all calls of one name in the recorded steps, without the calls inside them."""
 
     name: str
     milliseconds: float
@@ -119,8 +119,8 @@ def record_calls(
 ) -> list[CallTime]:
     """Run `step` under torch.profiler; return the times of its calls, and write a Chrome trace to `trace`.
 
-    The longest stand first. They are times of the CPU, on CUDA of the GPU; `ProfilerStep*` is what was spent
-    outside of all calls, in Python. The first `warm_up` steps are not recorded.
+    The longest come first. They are CPU times, on CUDA GPU times; `ProfilerStep*` is the time outside of all
+    calls, in Python. The first `warm_up` steps are not recorded.
     """
     on_cuda = device.type == "cuda"
     activities = [ProfilerActivity.CPU, ProfilerActivity.CUDA] if on_cuda else [ProfilerActivity.CPU]
@@ -129,7 +129,7 @@ def record_calls(
 
     def finish(profiler: profile) -> None:
         for call in profiler.key_averages():
-            if call.device_type == DeviceType.CPU:  # a kernel's time is also that of the call it belongs to
+            if call.device_type == DeviceType.CPU:  # the time of a kernel is also in the call that started it
                 microseconds = call.self_device_time_total if on_cuda else call.self_cpu_time_total
                 calls.append(CallTime(call.key, microseconds / 1e3, call.count))
         profiler.export_chrome_trace(str(trace))
@@ -145,9 +145,9 @@ def record_calls(
 # --8<-- [end:record_calls]
 # --8<-- [start:events]
 def milliseconds_on_gpu(work: Callable[[], object]) -> float:
-    """Return how long the MPS device takes from the end of what it did before to the end of `work`.
+    """Return the milliseconds from the end of earlier work on the MPS device to the end of `work`.
 
-    `elapsed_time` waits for both events. Before PyTorch 2.15, `end.synchronize()` in front of it could hang.
+    `elapsed_time` waits for both events. Before PyTorch 2.15, calling `end.synchronize()` first could hang.
     """
     start, end = torch.mps.Event(enable_timing=True), torch.mps.Event(enable_timing=True)
     start.record()
@@ -161,7 +161,7 @@ def milliseconds_on_gpu(work: Callable[[], object]) -> float:
 def with_signposts(step: Callable[[], object], steps: int, one_by_one: bool = False) -> None:
     """Run `step` so that Instruments shows each operation, copy and CPU fallback on MPS as an interval.
 
-    `one_by_one` lets the CPU wait for each operation: they no longer overlap, and all get slower.
+    With `one_by_one` the CPU waits for each operation, so they do not overlap and take longer.
     """
     with torch.mps.profiler.profile(mode="interval", wait_until_completed=one_by_one):
         for _ in range(steps):
@@ -173,8 +173,8 @@ def with_signposts(step: Callable[[], object], steps: int, one_by_one: bool = Fa
 def capture_metal(step: Callable[[], object], name: str) -> None:
     """Write all Metal calls of one `step` to 0000-`name`.gputrace in the current folder, for Xcode.
 
-    Raises UsageError where Metal does not allow it: MTL_CAPTURE_ENABLED=1 must stand in the environment
-    when the program starts. Needs PyTorch 2.7.
+    Raises UsageError where Metal does not allow it: MTL_CAPTURE_ENABLED=1 must be set when the program
+    starts. Needs PyTorch 2.7.
     """
     if not torch.mps.profiler.is_metal_capture_enabled():
         raise UsageError("Metal allows no capture here; on a Mac, start with MTL_CAPTURE_ENABLED=1")

@@ -1,4 +1,4 @@
-"""Gradient checkpointing: keep less for the backward pass and compute it again, with equal random numbers."""
+"""Gradient checkpointing: store less for the backward pass and recompute the rest, with equal dropout."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -9,7 +9,7 @@ from torch.utils.checkpoint import checkpoint
 
 # --8<-- [start:recompute]
 def run_recomputed(blocks: Iterable[Callable[[torch.Tensor], torch.Tensor]], x: torch.Tensor) -> torch.Tensor:
-    """Return `x` after all blocks. Of each block only the input is kept; backward computes the rest again."""
+    """Return `x` after all blocks. Only the input of each block is stored; backward recomputes the rest."""
     for block in blocks:
         x = checkpoint(
             block, x, use_reentrant=False, context_fn=lambda device=x.device: same_random_numbers(device)
@@ -20,8 +20,8 @@ def run_recomputed(blocks: Iterable[Callable[[torch.Tensor], torch.Tensor]], x: 
 def same_random_numbers(device: torch.device) -> tuple[AbstractContextManager, AbstractContextManager]:
     """Return contexts for the first and the second computation; both draw the same numbers on `device`.
 
-    PyTorch promises that (`preserve_rng_state`), but 2.15.0 does not keep it on MPS: dropout would drop other
-    values the second time, and the gradient would be wrong without a word.
+    `preserve_rng_state` should do this, but PyTorch 2.15.0 ignores it on MPS: dropout would drop other values
+    the second time, and the gradient would be wrong without an error.
     """
     generator = torch if device.type == "cpu" else torch.get_device_module(device)
     state = None
@@ -38,7 +38,7 @@ def same_random_numbers(device: torch.device) -> tuple[AbstractContextManager, A
         generator.set_rng_state(state)
         try:
             yield
-        finally:  # checkpoint() leaves with an exception as soon as it has all that it needs
+        finally:  # checkpoint() ends with an exception as soon as it has all tensors that it needs
             generator.set_rng_state(now)
 
     return first(), second()

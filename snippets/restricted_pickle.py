@@ -1,4 +1,4 @@
-"""Read pickled arrays from strangers: `pickle.load` executes whatever a file asks for, this does not."""
+"""Read pickled arrays from untrusted files, without executing their code as `pickle.load` does."""
 
 import io
 import pickle
@@ -9,15 +9,15 @@ from typing import Any
 import numpy
 
 LONGEST_KEY = 256  # letters or bytes
-MOST_KEYS = 100  # of a dictionary: numbers can be chosen so that each is compared with all others
+MOST_KEYS = 100  # of a dictionary: keys can be chosen so that each is compared with all others
 
 
 # --8<-- [start:restricted_unpickler]
 class NumberFormat:
-    """Stands in for `numpy.dtype`: a format of plain numbers and its byte order, or None for objects.
+    """Replaces `numpy.dtype`: a format of plain numbers and its byte order, or None for objects.
 
-    NumPy's own class takes any state from a pickle. One that lies about sizes or calls bytes pointers makes
-    the process read and write memory that is not the array's.
+    NumPy's own class accepts any state from a pickle. A state with wrong sizes, or with bytes declared as
+    pointers, makes the process read and write memory outside the array.
     """
 
     __slots__ = ("dtype",)
@@ -34,7 +34,7 @@ class NumberFormat:
 
     def __setstate__(self, state: tuple) -> None:
         if self.dtype is None:
-            return  # nothing that the file says about objects is used
+            return  # no state of an object format is used
         _, order, *rest = state
         order = order.decode("ascii") if isinstance(order, bytes) else order
         if order not in ("<", ">", "|", "=") or rest != [None, None, None, -1, -1, 0]:
@@ -43,9 +43,9 @@ class NumberFormat:
 
 
 class PlainArray:
-    """Stands in for NumPy's functions that make an array; `values` are made here, from checked parts.
+    """Replaces NumPy's functions that make an array; `values` are built here, from checked parts.
 
-    Of arrays of objects there is one kind: numpy.save puts a dictionary into an array without axes.
+    The only arrays of objects are those without axes, in which numpy.save stores a dictionary.
     """
 
     __slots__ = ("values",)
@@ -71,19 +71,19 @@ class PlainArray:
 
 
 def plain_scalar(number_format: NumberFormat, content: bytes) -> float:
-    """Stand in for NumPy's function that makes a single number; return Python's own."""
+    """Replace NumPy's function that makes a single number; return a Python number."""
     return PlainArray(content, number_format, (), "C").values.item()
 
 
 def latin1_bytes(text: str, encoding: str) -> bytes:
-    """Stand in for `_codecs.encode`, by which protocol 2 of Python 3 stores bytes, always as latin1."""
+    """Replace `_codecs.encode`, with which protocol 2 of Python 3 stores bytes, always as latin1."""
     if encoding != "latin1":
         raise pickle.UnpicklingError("bytes in another encoding than latin1")
     return text.encode("latin1")
 
 
 class PlainDict(dict):
-    """A dictionary with few, simple keys: nested ones, or thousands of one hash, can take days to find."""
+    """A dictionary with few, simple keys, since nested keys or equal hashes can make lookups take days."""
 
     def __setitem__(self, key: Any, value: Any) -> None:
         for part in key if type(key) is tuple and len(key) == 2 else (key,):
@@ -95,11 +95,11 @@ class PlainDict(dict):
         super().__setitem__(key, value)
 
 
-class ArrayUnpickler(pickle._Unpickler):  # the one in Python: of the one in C, no operation can be replaced
-    """Reads numbers, texts, lists, dictionaries and arrays of plain numbers, and refuses everything else.
+class ArrayUnpickler(pickle._Unpickler):  # in Python: methods of the C class cannot be replaced
+    """Reads numbers, texts, lists, dictionaries and arrays of plain numbers, and rejects everything else.
 
-    A pickle can only call what `find_class` returns, so this list of our own is all that it can use.
-    What it cannot be kept from is holding wrong numbers.
+    A pickle can only call what `find_class` returns, so it can use only the functions listed here. Its
+    numbers can still be wrong.
     """
 
     OPERATIONS = frozenset(
@@ -111,7 +111,7 @@ class ArrayUnpickler(pickle._Unpickler):  # the one in Python: of the one in C, 
     )
     MOST = 1_000_000  # operations; CIFAR-100 takes a quarter of them
     ALLOWED = {  # noqa: RUF012 - never changed
-        ("numpy", "ndarray"): None,  # only named, as an argument
+        ("numpy", "ndarray"): None,  # only an argument, never called
         ("numpy", "dtype"): NumberFormat,
         ("numpy.core.multiarray", "_reconstruct"): PlainArray,  # NumPy 1, and files from Python 2
         ("numpy._core.multiarray", "_reconstruct"): PlainArray,
@@ -126,10 +126,10 @@ class ArrayUnpickler(pickle._Unpickler):  # the one in Python: of the one in C, 
 
     def __init__(self, content: bytes) -> None:
         super().__init__(io.BytesIO(content), encoding="bytes")
-        self.content, self.left = content, 2 * len(content)  # what calls may be given: text, then its bytes
+        self.content, self.left = content, 2 * len(content)  # bytes left for calls: text, then its bytes
 
     def load(self) -> Any:
-        """Return the object. Raises UnpicklingError, and ValueError where a length exceeds the file."""
+        """Return the object. Raises UnpicklingError, and ValueError when a length exceeds the file."""
         for number, (operation, *_) in enumerate(pickletools.genops(self.content)):
             if operation.name not in self.OPERATIONS:
                 raise pickle.UnpicklingError(f"the operation {operation.name}, which no array needs")
@@ -138,13 +138,13 @@ class ArrayUnpickler(pickle._Unpickler):  # the one in Python: of the one in C, 
         return super().load()
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return what stands in for the function or class that the file names. Raises UnpicklingError."""
+        """Return the replacement of a function or class that the file names. Raises UnpicklingError."""
         if (module, name) not in self.ALLOWED:
             raise pickle.UnpicklingError(f"it wants to use {module}.{name}, which no array needs")
         return self.ALLOWED[module, name]
 
     def check_call(self, function: Any, arguments: Any, allowed: tuple) -> None:
-        """Raise UnpicklingError for anything but our own with a few arguments, each of them used once."""
+        """Raise UnpicklingError unless `function` is a replacement with few arguments, each used once."""
         if function not in allowed or type(arguments) is not tuple or len(arguments) > 8:
             raise pickle.UnpicklingError("a call that no array needs")
         self.left -= sum(len(part) for part in arguments if isinstance(part, str | bytes | bytearray))
@@ -152,12 +152,12 @@ class ArrayUnpickler(pickle._Unpickler):  # the one in Python: of the one in C, 
             raise pickle.UnpicklingError("the same bytes again and again")
 
     def load_reduce(self) -> None:
-        """Call a function or class, as a file says."""
+        """Call a function or class after checking it. Raises UnpicklingError."""
         self.check_call(self.stack[-2], self.stack[-1], tuple(self.ALLOWED.values()))
         super().load_reduce()  # type: ignore[misc]  # exists, but typeshed leaves it out
 
     def load_build(self) -> None:
-        """Give an object its state, as a file says: that of a function would stay for the next file."""
+        """Set the state of an object, but not of a function, where it would persist for the next file."""
         self.check_call(type(self.stack[-2]), self.stack[-1], (PlainArray, NumberFormat))
         super().load_build()  # type: ignore[misc]  # likewise
 
@@ -171,20 +171,20 @@ class ArrayUnpickler(pickle._Unpickler):  # the one in Python: of the one in C, 
 def read_pickled_arrays(content: bytes) -> Any:
     """Return the object pickled in `content`; strings of Python 2 become bytes, arrays are read-only.
 
-    Raises UnpicklingError for a forbidden global, and almost any exception for a damaged pickle.
+    Raises UnpicklingError for a forbidden global, and nearly any exception for a damaged pickle.
     """
     return with_arrays(ArrayUnpickler(content).load(), {})
 
 
 def with_arrays(value: Any, done: dict[int, Any]) -> Any:
-    """Return `value` with NumPy arrays for their stand-ins, in lists, tuples and dictionaries, too.
+    """Return `value` with each PlainArray replaced by its array, also in lists, tuples and dictionaries.
 
-    `done` holds what was returned, by `id`: a file can name one list so often that no end would come.
+    `done` holds earlier results by `id`, because a file can refer to one list a huge number of times.
     """
     if id(value) not in done:
         found = value
         if isinstance(value, PlainArray):
-            found = with_arrays(value.values, done)  # an object may hold further ones
+            found = with_arrays(value.values, done)  # an array of objects may contain others
         elif isinstance(value, dict):
             found = {key: with_arrays(part, done) for key, part in value.items()}
         elif isinstance(value, list | tuple):

@@ -17,7 +17,7 @@ def seed_everything(seed: int) -> None:
 
 # --8<-- [end:seed]
 def random_states(device: torch.device) -> dict[str, Any]:
-    """Return the state of every generator, in types that `torch.load(weights_only=True)` accepts."""
+    """Return the states of all generators, in types that `torch.load(weights_only=True)` accepts."""
     name, keys, *rest = numpy.random.get_state()
     on_device = torch if device.type == "cpu" else torch.get_device_module(device)
     return {
@@ -29,7 +29,7 @@ def random_states(device: torch.device) -> dict[str, Any]:
 
 
 def restore_random_states(states: dict[str, Any], device: torch.device) -> None:
-    """Go back to `random_states`. A device of another kind than the saved one keeps its generator."""
+    """Restore `random_states`. The generator of a device of another type than the saved one is unchanged."""
     random.setstate(states["python"])
     numpy.random.set_state(tuple(states["numpy"]))
     torch.set_rng_state(states["torch"])
@@ -40,10 +40,10 @@ def restore_random_states(states: dict[str, Any], device: torch.device) -> None:
 
 # --8<-- [start:deterministic]
 def make_deterministic(*, warn_only: bool = False) -> None:
-    """Make operators whose result depends on chance raise an error, or warn with `warn_only`.
+    """Use deterministic operators; one without such an implementation raises, or warns with `warn_only`.
 
-    It cannot make them deterministic where PyTorch has no other implementation. It also fills memory from
-    `torch.empty` with NaN, which costs some time. Ends with `torch.use_deterministic_algorithms(False)`.
+    It also makes `torch.empty` fill memory with NaN, which takes some time. To undo it, call
+    `torch.use_deterministic_algorithms(False)`.
     """
     torch.use_deterministic_algorithms(True, warn_only=warn_only)
 
@@ -51,7 +51,7 @@ def make_deterministic(*, warn_only: bool = False) -> None:
 # --8<-- [end:deterministic]
 # --8<-- [start:threads]
 def sum_with_threads(values: torch.Tensor, threads: int) -> float:
-    """Return the float32 sum of `values`, added up by so many CPU threads: each takes a share of them."""
+    """Return the float32 sum of `values`, computed by `threads` CPU threads that each add up a share."""
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:

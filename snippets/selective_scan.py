@@ -1,4 +1,4 @@
-"""The selective scan of a Mamba block in plain PyTorch, which keeps few states for its backward pass.
+"""The selective scan of a Mamba block in plain PyTorch, which stores few states for its backward pass.
 
 The scan reads x and dt (batch, length, inner), A (inner, state), B and C (batch, length, state), D (inner,).
 For each row of the batch, each channel i and each state s, from h_0 = 0:
@@ -6,25 +6,26 @@ For each row of the batch, each channel i and each state s, from h_0 = 0:
     h_t = a_t h_{t-1} + u_t B_t    with    a_t = exp(dt_t A)    and    u_t = dt_t x_t
     y_t = Σ_s C_t h_t + D x_t
 
-Autograd would keep a_t and h_t of all steps, each of them `state` times as large as x. Here the steps are cut
-into chunks. For the backward pass, the inputs are kept and the state before each chunk but the first:
+Autograd would store a_t and h_t of all steps, each `state` times as large as x. Here the steps are split into
+chunks. For the backward pass, the inputs are stored and the state before each chunk but the first:
 
     batch · inner · state · (chunks - 1) values    with    chunks = ⌈length / max(32, state, ⌊√length⌋)⌉
 
-These are fewer values than x has, and none for up to 32 steps. All others are computed again, block by block.
+These are fewer values than x has, and none for up to 32 steps. All others are recomputed, block by block.
 
 A CPU computes the chunks one after the other, so that a block stays in its caches. A GPU needs more work at a
-time: it computes all chunks side by side, as if they were rows of the batch. What a chunk k makes of a state
-of 0 is a sum without a loop, and so is the product of its decays; the states before all chunks follow:
+time: it computes all chunks in parallel, as if they were rows of the batch. The final state of chunk k from a
+state of 0 is a sum without a loop, and so is the product of its decays; the states before all chunks follow:
 
     start_{k+1} = Σ_{t in k} exp(A Σ_{later in k} dt) u_t B_t + exp(A Σ_{t in k} dt_t) start_k,    start_0 = 0
 
-The gradients a_t g_t, which a chunk gets from the one behind it, follow in the same way.
+The gradients a_t g_t that a chunk receives from the next one follow in the same way.
 
-It has shorter chunks, ⌈length / max(16, state)⌉ of them, and keeps all their starts: about as much as x.
+A GPU uses shorter chunks, ⌈length / max(16, state)⌉ of them, and stores all their initial states: about as
+many values as x has.
 
-For a loss L with the known G_t = ∂L/∂y_t, let g_t = ∂L/∂h_t. The step t uses h_t in y_t, and the next one in
-h_{t+1}; so the chain rule gives, from the last step to the first,
+For a loss L with the known G_t = ∂L/∂y_t, let g_t = ∂L/∂h_t. Step t uses h_t in y_t, and the next step uses
+it in h_{t+1}; so the chain rule gives, from the last step to the first,
 
     g_t = C_t G_t + a_{t+1} g_{t+1}
     q_t = ∂L/∂(dt_t A) = g_t h_{t-1} a_t                (exp is its own derivative)
@@ -45,16 +46,16 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-CHUNK = 32  # steps that are computed together; `state` or √length where that is more
-SHORT_CHUNK = 16  # the same where chunks are computed side by side; `state` where that is more
+CHUNK = 32  # steps per chunk; `state` or √length where that is more
+SHORT_CHUNK = 16  # the same for chunks in parallel; `state` where that is more
 # Values in a block of states, of which the backward pass holds three. On a CPU they should fit into its
-# caches; a GPU loses more time by starting many small kernels. That of MPS was not measured.
+# caches; on a GPU, starting many small kernels costs more. The value for MPS was not measured.
 BLOCK = {"cpu": 2**21, "mps": 2**24, "cuda": 2**26}
 ONE_BY_ONE = {"cpu"}  # devices that compute the chunks one after the other
 
 Place = tuple[slice, slice, slice]  # time, rows, channels
-Start: TypeAlias = Tensor | None  # a value of one step for a whole block; None is 0
-Sums = dict[str, Tensor]  # gradients by the name of what they belong to
+Start: TypeAlias = Tensor | None  # values of one step for a whole block; None means 0
+Sums = dict[str, Tensor]  # gradients by the names of their tensors
 
 
 def cut(size: int, most: int) -> list[slice]:
@@ -69,12 +70,12 @@ def longest(slices: list[slice]) -> int:
 
 
 def column(part: Tensor) -> Tensor:
-    """Return a part (..., n) as (..., n, 1). Copied into one piece, it is multiplied faster on a GPU."""
+    """Return a part (..., n) as (..., n, 1), contiguous, which a GPU multiplies faster."""
     return part.contiguous().unsqueeze(-1)
 
 
-# einsum makes many small matrix products of these sums. A CPU takes less time for writing all products to
-# `space`, memory of the shape of `values` that is in its caches, and adding them.
+# einsum computes these sums as many small matrix products. A CPU is faster when it writes all products to
+# `space`, memory of the shape of `values` that is in its caches, and adds them.
 def over_channels(values: Tensor, part: Tensor, space: Tensor) -> Tensor:
     """Return Σ_i of values (time, rows, channels, state) and of a part (time, rows, channels)."""
     if values.is_cpu:
@@ -91,10 +92,10 @@ def over_states(values: Tensor, part: Tensor, space: Tensor) -> Tensor:
 
 # --8<-- [start:blockwise]
 class BlockwiseScan:
-    """The recurrence, cut into blocks of rows and channels, and each block into chunks of time.
+    """The recurrence, split into blocks of rows and channels, and each block into chunks of time.
 
-    Chunks that are computed side by side are rows, all first chunks of the batch before all second ones: they
-    are `pieces` of the length. All tensors have time first, so that the states of one step are contiguous.
+    On a GPU the length is split into `pieces` that become rows: the first pieces of all samples, then the
+    second ones, and so on. All tensors have time first, so that the states of one step are contiguous.
     """
 
     def __init__(self, x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor):
@@ -114,14 +115,14 @@ class BlockwiseScan:
         channels = cut(inner, most)
         rows = cut(rows, most // longest(channels))
         self.blocks = list(itertools.product(rows, channels))
-        # All blocks use the same memory: the first use of new memory costs a CPU more than computing there.
+        # All blocks share memory: for a CPU, the first use of new memory costs more than computing in it.
         values *= longest(rows) * longest(channels)
         self.memory = x.new_empty((3, values), dtype=self.dtype)
 
     def time_first(self, tensor: Tensor) -> Tensor:
-        """Return a tensor (batch, length, n) as (steps, pieces · batch, n), in the dtype that is computed in.
+        """Return a tensor (batch, length, n) as (steps, pieces · batch, n), in the dtype of the computation.
 
-        Steps beyond the length are 0 and change nothing: their decay is 1.
+        Steps beyond the length are 0 and have no effect: their decay is 1.
         """
         tensor = tensor.transpose(0, 1).to(self.dtype)
         if self.pieces > 1:
@@ -137,33 +138,33 @@ class BlockwiseScan:
         return pieces.flatten(0, 1)[: self.length].transpose(0, 1)
 
     def reuse(self, number: int, *shape: int) -> Tensor:
-        """Return a tensor of this shape in the piece of memory with this number, with any content."""
+        """Return an uninitialised tensor of this shape in the shared memory with this number."""
         return self.memory[number, : math.prod(shape)].view(shape)
 
     def decays(self, dt: Tensor, channels: slice) -> Tensor:
         """Return exp(dt A) for dt (steps, rows, channels), with one more dimension, until the next call."""
         decay = self.reuse(0, *dt.shape, self.A.shape[1])
-        # As a power of 2, which took the CPU a third of the time.
+        # exp2 took a third of the time of exp on the CPU.
         return torch.mul(column(dt), self.A[channels] * math.log2(math.e), out=decay).exp2_()
 
     def run(self, place: Place, start: Start) -> tuple[Tensor, Tensor]:
-        """Return the decays at `place`, and the states: `start` before the first step, then each h_t.
+        """Return the decays at `place`, and the states: `start`, then h_t of each step.
 
-        Both are (steps, rows, channels, state), and valid until the next call.
+        Both are (steps, rows, channels, state), the states with one step more, and valid until the next call.
         """
         time, rows, channels = place
         steps, *block = self.x[place].shape
         states = self.reuse(1, 1 + steps, *block, self.A.shape[1])
-        states[0] = 0 if start is None else start  # first of all: `start` may lie in the same memory
+        states[0] = 0 if start is None else start  # first, because `start` may share this memory
         torch.mul(column(self.u[place]), column(self.B[time, rows]).mT, out=states[1:])
         decay = self.decays(self.dt[place], channels)
         h, a = states.unbind(), decay.unbind()
-        for t in range(start is None, steps):  # nothing remains of a state of 0
+        for t in range(start is None, steps):  # a start of 0 contributes nothing
             h[t + 1].addcmul_(a[t], h[t])  # h_t = u_t B_t + a_t h_{t-1}
         return decay, states
 
     def run_back(self, place: Place, decay: Tensor, G: Tensor, later: Start) -> Tensor:
-        """Return g_t at `place`, valid until the next call. `later` is a_t g_t of the step behind them."""
+        """Return g_t at `place`, valid until the next call. `later` is a_t g_t of the step after `place`."""
         time, rows, _ = place
         g = self.reuse(2, *decay.shape)
         torch.mul(column(G[place]), column(self.C[time, rows]).mT, out=g)
@@ -175,9 +176,9 @@ class BlockwiseScan:
         return g
 
     def add_gradients(self, place: Place, start: Start, G: Tensor, later: Start, to: Sums) -> Start:
-        """Add what the steps at `place` contribute to the gradients of u, dt (as a part of a_t), A, B and C.
+        """Add the contributions of the steps at `place` to the gradients of u, dt (through a_t), A, B and C.
 
-        Returns a_t g_t of the first of them, which the steps before them need.
+        Returns a_t g_t of the first of these steps, which earlier steps need.
         """
         time, rows, channels = place
         decay, states = self.run(place, start)
@@ -185,7 +186,7 @@ class BlockwiseScan:
         g = self.run_back(place, decay, G, later)
         later = decay[0] * g[0] if time.start else None
         q = decay.mul_(states[:-1]).mul_(g)
-        space = states[1:]  # h_t is needed no longer
+        space = states[1:]  # h_t is no longer needed
         to["B"][time, rows].add_(over_channels(g, self.u[place], space))
         to["u"][place] = over_states(g, self.B[time, rows], space)
         to["dt"][place] = torch.mul(q, self.A[channels], out=g).sum(-1)
@@ -193,24 +194,24 @@ class BlockwiseScan:
         return later
 
     def starts(self) -> Start:
-        """Return the state before each piece, (rows, inner, state); None where there is one piece."""
+        """Return the state before each piece, (rows, inner, state), or None when there is one piece."""
         if self.pieces == 1:
             return None
         until = self.dt.cumsum(0)
         return self.reaching(until[-1:] - until, self.u, self.B)
 
     def laters(self, G: Tensor) -> Start:
-        """Return a_t g_t of the step behind each piece; None where there is one piece."""
+        """Return a_t g_t of the step after each piece, or None when there is one piece."""
         if self.pieces == 1:
             return None
         return self.reaching(self.dt.cumsum(0), G, self.C, backwards=True)
 
     def reaching(self, spans: Tensor, wide: Tensor, narrow: Tensor, backwards: bool = False) -> Tensor:
-        """Return what reaches each piece from those before it, or behind it.
+        """Return the state that enters each piece from the earlier ones; `backwards`, from the later ones.
 
-        A piece makes Σ_t exp(A spans_t) wide_t narrow_t of 0, and passes on what reaches it, faded.
+        A piece turns 0 into Σ_t exp(A spans_t) wide_t narrow_t, and adds the state that enters it, decayed.
         """
-        pieces = 1 << (self.pieces - 1).bit_length()  # a power of 2; those that are too many pass on nothing
+        pieces = 1 << (self.pieces - 1).bit_length()  # a power of 2; the additional pieces pass on nothing
         passed, decay = (self.A.new_zeros(pieces * self.batch, *self.A.shape) for _ in range(2))
         torch.mul(column(self.dt.sum(0)), self.A, out=decay[: self.x.shape[1]]).exp_()
         for rows, channels in self.blocks:
@@ -219,7 +220,7 @@ class BlockwiseScan:
             torch.sum(made, 0, out=passed[rows, channels])
         passed, decay = (values.unflatten(0, (pieces, self.batch)) for values in (passed, decay))
         near, far, edge = (1, 0, slice(1)) if backwards else (0, 1, slice(-1, None))
-        span = 1  # pieces next to each other of which each has what the others pass to it; it doubles
+        span = 1  # neighbouring pieces whose contributions are already combined; it doubles
         while span < pieces:
             made, faded = (values.unflatten(0, (-1, 2, span)) for values in (passed, decay))
             made[:, far].addcmul_(faded[:, far], made[:, near, edge])
@@ -233,7 +234,7 @@ class BlockwiseScan:
 # --8<-- [end:blockwise]
 # --8<-- [start:selective_scan]
 class SelectiveScan(torch.autograd.Function):
-    """The scan as one operation of autograd, which saves its inputs and the state before each later chunk."""
+    """The scan as one autograd function, which saves its inputs and the state before each later chunk."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor) -> Tensor:
@@ -257,7 +258,7 @@ class SelectiveScan(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, G: Tensor) -> tuple[Tensor, ...]:
-        """Return the gradients of the six inputs; autograd brings each to the dtype of its input."""
+        """Return the gradients of the six inputs; autograd converts each to the dtype of its input."""
         x, dt, A, B, C, D, first, starts = ctx.saved_tensors
         with torch.autocast(x.device.type, enabled=False):
             scan = BlockwiseScan(x, dt, A, B, C)
@@ -267,7 +268,7 @@ class SelectiveScan(torch.autograd.Function):
             for block in scan.blocks:
                 start, later = (None if values is None else values[block] for values in (first, last))
                 before = [start, *starts[:, *block]]
-                # Without any step, there is a start but no chunk.
+                # With length 0 there is a start but no chunk.
                 for time, start in zip(reversed(scan.chunks), reversed(before), strict=False):
                     later = scan.add_gradients((time, *block), start, G, later, to)
             to_x = to["u"] * scan.dt + D * G
@@ -277,18 +278,18 @@ class SelectiveScan(torch.autograd.Function):
 
 
 # --8<-- [end:selective_scan]
-@torch.compiler.disable  # breaks the graph: the loops would become thousands of operations
+@torch.compiler.disable  # a graph break, since the loops would become thousands of operations
 def selective_scan(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor) -> Tensor:
-    """Return y (batch, length, inner) of the scan above, in the dtype of x. Raises ValueError.
+    """Return y (batch, length, inner) of the scan above, in the dtype of x. It has no second derivatives.
 
-    Its gradients cannot be differentiated again.
+    Raises ValueError when the shapes do not match.
     """
     check_shapes(x, dt, A, B, C, D)
     return SelectiveScan.apply(x, dt, A, B, C, D)
 
 
 def check_shapes(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor) -> None:
-    """Raise ValueError, with all shapes, unless they fit together."""
+    """Raise ValueError, which lists all shapes, unless they match."""
     shapes = {"x": x, "dt": dt, "A": A, "B": B, "C": C, "D": D}
     shapes = {name: tuple(tensor.shape) for name, tensor in shapes.items()}
     if len(shapes["x"]) == 3 and len(shapes["A"]) == 2:
@@ -305,12 +306,12 @@ def check_shapes(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tens
 
 # --8<-- [start:reference]
 def selective_scan_reference(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor) -> Tensor:
-    """Return what `selective_scan` returns. This is the definition as a loop, and autograd does the rest."""
+    """Return the same as `selective_scan`, computed by its definition as a loop, with autograd."""
     wanted, dtype = x.dtype, torch.promote_types(x.dtype, torch.float32)
     x, dt, A, B, C, D = (tensor.to(dtype) for tensor in (x, dt, A, B, C, D))
     batch, length, inner = x.shape
     h = x.new_zeros(batch, inner, A.shape[1])
-    y = [x[:, :0]]  # so that there is something to join when the length is 0
+    y = [x[:, :0]]  # so that `torch.cat` has an input when the length is 0
     for t in range(length):
         a = torch.exp(dt[:, t, :, None] * A)
         h = a * h + (dt[:, t] * x[:, t])[..., None] * B[:, t, None]

@@ -1,4 +1,4 @@
-"""End a long run politely: Ctrl-C and SIGTERM ask it to stop after the current step."""
+"""Stop a long run after the current step on Ctrl-C or SIGTERM."""
 
 import contextlib
 import signal
@@ -9,7 +9,7 @@ from typing import Any, Self
 
 # --8<-- [start:stop_signals]
 class StopSignals:
-    """While entered, the first SIGINT or SIGTERM only sets `received`; the second acts as it always does."""
+    """While entered, the first SIGINT or SIGTERM only sets `received`; the second has its usual effect."""
 
     def __init__(self) -> None:
         self.received: signal.Signals | None = None
@@ -21,12 +21,12 @@ class StopSignals:
         return self
 
     def note(self, number: int, frame: FrameType | None) -> None:
-        """Remember the signal. The training loop looks at `received` after every step."""
+        """Store the signal; the training loop reads `received` after every step."""
         self.received = signal.Signals(number)
         self.restore()
 
     def restore(self) -> None:
-        """Put back the handlers that were there before."""
+        """Restore the earlier signal handlers."""
         while self.previous:
             signal.signal(*self.previous.popitem())
 
@@ -39,7 +39,7 @@ class StopSignals:
 # --8<-- [end:stop_signals]
 @contextlib.contextmanager
 def terminate_like_ctrl_c() -> Iterator[None]:
-    """Let SIGTERM raise KeyboardInterrupt, as SIGINT does, while the context lasts."""
+    """Inside the block, make SIGTERM raise KeyboardInterrupt as SIGINT does."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt

@@ -1,6 +1,6 @@
-"""Measure how long work takes on a device: wait for the device, discard the first runs, report the spread.
+"""Time work on a device: wait for the device, discard the first runs, report the spread.
 
-`python -m snippets.timing` times a matrix product on this machine, with and without waiting for it.
+`python -m snippets.timing` times a matrix product on this machine, with and without waiting for the device.
 """
 
 import statistics
@@ -23,7 +23,7 @@ CPU_SIZE, GPU_SIZE = 1024, 4096
 # --8<-- [start:spread]
 @dataclass(frozen=True)
 class Spread:
-    """The middle of many measurements, and the limits below which 10 % and 90 % of them lie."""
+    """The median of many measurements, and their 10 % and 90 % quantiles."""
 
     median: float
     low: float
@@ -35,14 +35,14 @@ def spread(values: Sequence[float]) -> Spread:
     """Return median, 10 % and 90 % quantile of at least one value, in the unit of the values."""
     if len(values) == 1:
         return Spread(values[0], values[0], values[0], 1)
-    tenths = statistics.quantiles(values, n=10, method="inclusive")  # between neighbours: linear
+    tenths = statistics.quantiles(values, n=10, method="inclusive")  # interpolates linearly
     return Spread(statistics.median(values), tenths[0], tenths[-1], len(values))
 
 
 # --8<-- [end:spread]
 # --8<-- [start:measure]
 def time_once(work: Work, device: torch.device) -> float:
-    """Return the seconds from the call of `work` until `device` has finished it. The device must be idle."""
+    """Return the seconds from calling `work` until `device` has finished it. The device must be idle."""
     start = time.perf_counter()
     work()
     synchronize(device)
@@ -50,7 +50,7 @@ def time_once(work: Work, device: torch.device) -> float:
 
 
 def measure(work: Work, device: torch.device, *, warm_up: int = 10, repeats: int = 30) -> list[float]:
-    """Return the seconds of `repeats` calls of `work`, after `warm_up` calls that do not count.
+    """Return the seconds of each of `repeats` calls of `work`, after `warm_up` calls that are not timed.
 
     The first calls load libraries, compile kernels and reserve memory.
     """
@@ -64,7 +64,7 @@ def measure(work: Work, device: torch.device, *, warm_up: int = 10, repeats: int
 # --8<-- [start:compare]
 @dataclass(frozen=True)
 class Comparison:
-    """Seconds of two kinds of work, and the ratios second / first of calls that followed each other."""
+    """Seconds of two kinds of work, and the ratios second / first of successive calls."""
 
     first: Spread
     second: Spread
@@ -76,8 +76,8 @@ def compare(
 ) -> Comparison:
     """Time two kinds of work in turns and compare the calls of each pair.
 
-    Whatever slows the machine down for a while (heat, another program) then meets both. Every other pair runs
-    in the opposite order, so that neither always comes after the other.
+    A temporary slowdown (heat, another program) then affects both. Every second pair runs in the opposite
+    order, so that neither always follows the other.
     """
     for _ in range(warm_up):
         first()
@@ -94,7 +94,7 @@ def compare(
 # --8<-- [end:compare]
 # --8<-- [start:hand_over]
 def time_without_waiting(work: Work, *, repeats: int = 30) -> list[float]:
-    """Make the common mistake: read the clock when a GPU has received the work, not when it has done it."""
+    """Make the common mistake: read the clock when a GPU has received the work, not when it has finished."""
     seconds = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -112,7 +112,7 @@ def describe(name: str, found: Spread, size: int) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Time a matrix product on a device, waiting for it and not."""
+    """Time a matrix product on a device, with and without waiting for the device."""
     device, reason = typed_device(argv)
     size = CPU_SIZE if device.type == "cpu" else GPU_SIZE
     matrix = torch.rand(size, size, device=device)

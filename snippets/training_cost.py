@@ -1,4 +1,4 @@
-"""Work, time, energy and price of a training, from a few numbers. Needs no PyTorch.
+"""Estimate work, time, energy and price of a training from a few numbers. It does not need PyTorch.
 
 docs/assets/javascripts/training-calculator.js computes the same in the browser.
 """
@@ -11,17 +11,17 @@ JOULES_PER_KWH = 3.6e6
 def dense_work(parameters: float, positions: float) -> float:
     """Return the operations of a training step in layers that multiply by a matrix of weights.
 
-    `parameters` are the weights of these layers; `positions` is how many vectors pass through
-    each in a step: the batch size, for sequences times their length. Each weight costs a
+    `parameters` is the number of weights in these layers; `positions` is the number of vectors that
+    pass through each in a step: the batch size, for sequences times their length. Each weight costs a
     multiplication and an addition forward, and twice that backward.
     """
     return 6 * parameters * positions
 
 
 def attention_work(layers: int, width: int, length: int, batch: int) -> float:
-    """Return the operations that attention adds: the two products without weights, in every layer.
+    """Return the operations of attention without its weights: two products in every layer.
 
-    Each of them multiplies and adds `width` numbers for every pair of the `length` positions.
+    Each product multiplies and adds `width` numbers for every pair of the `length` positions.
     """
     return 12 * layers * width * length**2 * batch
 
@@ -31,7 +31,7 @@ def attention_work(layers: int, width: int, length: int, batch: int) -> float:
 
 # --8<-- [start:time]
 def seconds_per_step(work: float, peak: float, share: float) -> float:
-    """Return an estimate from the work of a step, the chip's peak per second and the share reached."""
+    """Return the seconds from the operations of a step, the chip's peak per second and the share reached."""
     return work / (peak * share)
 
 
@@ -41,7 +41,7 @@ def energy_kwh(watts: float, seconds: float) -> float:
 
 
 def rent(seconds: float, times_as_fast: float, price_per_hour: float) -> float:
-    """Return the price of the same training on a machine that is so many times as fast."""
+    """Return the price of the same training on a rented machine that is `times_as_fast`."""
     return seconds / times_as_fast / SECONDS_PER_HOUR * price_per_hour
 
 

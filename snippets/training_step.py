@@ -1,4 +1,4 @@
-"""What a training step is made of: parts of a batch that fit in memory, and the step of the optimizer."""
+"""The pieces of a training step: microbatches that fit in memory, and the optimizer step."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
@@ -17,7 +17,7 @@ def in_parts(
     """Yield parts of `size` samples of a batch (each tensor: samples, …), with their share of the samples.
 
     The gradients of the parts' mean losses, each times its share, add up to the gradient of the mean over the
-    whole batch, also when the last part is smaller. Of one part, the share is 1.
+    whole batch, even when the last part is smaller. A single part has the share 1.
     """
     samples = len(batch[0])
     for part in zip(*(tensor.split(size) for tensor in batch), strict=True):
@@ -27,7 +27,7 @@ def in_parts(
 # --8<-- [end:in_parts]
 # --8<-- [start:groups]
 def in_groups(batches: Iterable[Part], size: int) -> Iterator[list[Part]]:
-    """Yield lists of `size` batches of a loader that makes only small ones; the last may be shorter."""
+    """Yield lists of `size` small batches of a loader; the last list may be shorter."""
     group = []
     for batch in batches:
         group.append(batch)
@@ -43,10 +43,10 @@ def in_groups(batches: Iterable[Part], size: int) -> Iterator[list[Part]]:
 
 # --8<-- [start:optimizer_step]
 def optimizer_step(state: TrainingState, max_norm: float | None = None) -> None:
-    """Change the weights once, with the gradients accumulated so far, and clear them. One step is done.
+    """Update the weights with the accumulated gradients, clear the gradients, and count the step.
 
-    `max_norm` clips the norm of all gradients together. With fp16, the scaler leaves the weights as they are
-    when a gradient overflowed, and continues with a smaller scale; the learning rate then waits as well.
+    `max_norm` clips the norm of all gradients together. With fp16, the scaler skips the update and lowers its
+    scale when a gradient overflowed; the learning rate then does not change either.
     """
     if max_norm is not None:
         for optimizer in state.optimizers:
@@ -60,7 +60,7 @@ def optimizer_step(state: TrainingState, max_norm: float | None = None) -> None:
         for scheduler in state.schedulers:
             scheduler.step()
     for optimizer in state.optimizers:
-        optimizer.zero_grad()  # model.zero_grad() walks through all modules: 0.1 ms for a ResNet-18
+        optimizer.zero_grad()  # model.zero_grad() visits all modules: 0.1 ms for a ResNet-18
     state.step += 1
 
 

@@ -22,25 +22,25 @@ HIGHEST = 2.0
 
 @dataclass(frozen=True)
 class Watermarks:
-    """Ratios of what Metal recommends. Beyond `high` allocations fail; beyond `low` caches are emptied.
+    """Memory limits as ratios of the size that Metal recommends; 0 turns a limit off.
 
-    0 switches the one or the other off.
+    Allocations fail above `high`, and PyTorch empties its caches above `low`.
     """
 
     high: float
     low: float
 
     def limits(self, recommended: int) -> tuple[float, float]:
-        """Return the hard and the soft limit in bytes, where Metal recommends `recommended` bytes."""
+        """Return the hard and the soft limit in bytes when Metal recommends `recommended` bytes."""
         hard, soft = (ratio * recommended if ratio else math.inf for ratio in (self.high, self.low))
         return hard, soft
 
 
 def check_watermarks(environment: Mapping[str, str] = os.environ) -> Watermarks:
-    """Return the watermarks that PyTorch will use. Raises UsageError for values that it would refuse.
+    """Return the watermarks that PyTorch will use. Raises UsageError for values that PyTorch rejects.
 
-    PyTorch reads the variables with the first tensor on MPS, and stops there with a short `invalid low
-    watermark ratio`. What is not a number becomes 0 there, which removes the limit: refused here.
+    PyTorch reads the variables at the first tensor on MPS, and only reports `invalid low watermark ratio`. It
+    takes text for 0, which removes the limit; here that raises UsageError.
     """
     high, low = _ratio(HIGH, environment), _ratio(LOW, environment)
     if not 0 <= high <= HIGHEST:
@@ -54,7 +54,7 @@ def check_watermarks(environment: Mapping[str, str] = os.environ) -> Watermarks:
 
 
 def _ratio(name: str, environment: Mapping[str, str]) -> float:
-    """Return the number in the variable `name`, or its default. Raises UsageError if there is none in it."""
+    """Return the number in the variable `name`, or its default. Raises UsageError for other text."""
     text = environment.get(name)
     if text is None:
         return DEFAULTS[name]
@@ -68,7 +68,7 @@ def _ratio(name: str, environment: Mapping[str, str]) -> float:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the limits in words and, where there is MPS, in GB."""
+    """Print the limits as ratios and, with MPS, in GB."""
     if sys.argv[1:] if argv is None else argv:
         raise UsageError("this command takes no arguments; it reads the environment variables")
     marks = check_watermarks()

@@ -9,20 +9,20 @@ from matplotlib.figure import Figure
 from examples.benchmarking.report import Row
 from snippets.timing import spread
 
-# Okabe and Ito: distinct to all eyes
+# the palette of Okabe and Ito, safe for colour blindness
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 
-MARK = "Benchmark of the MPS Handbook"  # in the file: which pictures may be replaced by others
+MARK = "Benchmark of the MPS Handbook"  # stored in the file: only such pictures may be overwritten
 
 
 def speeds(row: Row) -> tuple[float, float, float]:
-    """Return samples per second: of the median time, of the slow and of the fast tenth."""
+    """Return samples per second at the median, the 90 % and the 10 % quantile of the time."""
     times, samples = spread(row.result["seconds"]), row.result["samples_per_step"]
     return samples / times.median, samples / times.high, samples / times.low
 
 
 def draw_chart(rows: list[Row], image: Path, title: str) -> None:
-    """Write a picture of the measured rows to `image`; levels without a time are named."""
+    """Draw the measured rows into the file `image`; the chart names levels without a result."""
     measured = [row for row in rows if row.measured]
     figure = Figure(
         figsize=(9, 1.6 + 0.5 * max(4, len({row.job.level for row in rows}))), layout="constrained"

@@ -1,7 +1,7 @@
 """The process of one level: read a job from standard input, train, print the result as one line of JSON.
 
-A process of its own keeps a crash, an exhausted memory and the memory figures of a level to itself, and
-PyTorch reads variables such as PYTORCH_ENABLE_MPS_FALLBACK only while it is imported.
+A separate process isolates crashes, memory exhaustion and memory figures of a level, and PyTorch reads
+variables such as PYTORCH_ENABLE_MPS_FALLBACK only when it is imported.
 """
 
 import importlib
@@ -14,19 +14,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 
 from examples.benchmarking.levels import Level
 from examples.benchmarking.steps import Plan, time_steps
 from snippets.errors import UsageError
 from snippets.memory import is_out_of_memory
 
-MARK = "benchmark result> "  # a system may print lines of its own before it
+MARK = "benchmark result> "  # the system may print other lines before it
 
 
 @dataclass(frozen=True)
 class Job:
-    """What one child process has to do."""
+    """The task of one child process."""
 
     module: str  # the system's train.py, as a module
     words: list[str]  # the system's own flags
@@ -46,14 +46,14 @@ class Job:
         return Job(**values | {"level": Level(**values["level"]), "plan": Plan(**values["plan"])})
 
     def options(self, typed: dict[str, Any]) -> dict[str, Any]:
-        """Return the system's options, with those that the benchmark decides."""
+        """Return the system's options, including those that the benchmark sets."""
         swept = {"batch_size": self.batch_size, "workers": self.workers}
-        length = {"epochs": self.plan.most_steps, "max_steps": self.plan.most_steps}  # schedules end there
+        length = {"epochs": self.plan.most_steps, "max_steps": self.plan.most_steps}  # the end of schedules
         return typed | self.level.options() | {k: v for k, v in swept.items() if v is not None} | length
 
 
 def run_job(job: Job) -> dict[str, Any]:
-    """Return what a level gave: status "measured", or "unavailable" or "failed" with the reason."""
+    """Return the result of a level: status "measured", or "unavailable" or "failed" with the reason."""
     try:
         system = importlib.import_module(job.module).PROGRAM
         start = time.perf_counter()
@@ -72,26 +72,26 @@ def run_job(job: Job) -> dict[str, Any]:
 
 
 def why_not_compiled(task: Any) -> str | None:
-    """Return what kept the task from being compiled, where it went on without; None when it was compiled."""
+    """Return why the task trained without compilation, or None when it was compiled."""
     said = str(task.facts.get("compile") or "the system did not compile")
     return None if said.startswith("compiled") else said.removeprefix("not compiled: ")
 
 
 def one_line(text: str) -> str:
-    """Return the first line of a message that says something, shortened to 300 characters."""
+    """Return the first line of a message that is not empty, shortened to 300 characters."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[0][:300] if lines else "no message"
 
 
 def end_with_parent(parent: int) -> None:
-    """End this process when its parent has gone, even if it was killed: nobody would read the result."""
+    """End this process when its parent has ended or was killed, since nothing would read the result."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)
 
 
 def main() -> int:
-    """Do the job on standard input."""
+    """Run the job on standard input and print its result."""
     threading.Thread(target=end_with_parent, args=[os.getppid()], daemon=True).start()
     result = run_job(Job.from_json(sys.stdin.read()))
     print(MARK + json.dumps(result), flush=True)

@@ -1,4 +1,4 @@
-"""What a benchmark compares: a device, a precision, compiled or not. Written `mps+bf16+compile`."""
+"""The levels that a benchmark compares: device, precision and compilation, as in `mps+bf16+compile`."""
 
 import platform
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ OBSTACLES = {"cpu": lambda: None, "mps": why_not_mps, "cuda": why_not_cuda}
 
 @dataclass(frozen=True)
 class Level:
-    """One way to train: its name is the device, then what is not the default."""
+    """A device, a precision, compiled or not; the name lists the device and what is not the default."""
 
     device: str
     precision: str = "fp32"
@@ -27,18 +27,18 @@ class Level:
 
     @property
     def obstacle(self) -> str | None:
-        """Why this machine does not have the device, or None when it does."""
+        """The reason why this machine lacks the device, or None when it has it."""
         return OBSTACLES[self.device]()
 
     def options(self) -> dict[str, object]:
-        """Return the level as options of a training script."""
+        """Return the options of a training program for this level."""
         return {"device": self.device, "precision": self.precision} | (
             {"compile": True} if self.compiled else {}
         )
 
 
 def parse_level(text: str) -> Level:
-    """Return the level called `text`. Raises UsageError for a word that no level has, or has twice."""
+    """Return the level named `text`. Raises UsageError for an unknown or repeated word."""
     device, *words = text.split("+")
     precision = [word for word in words if word in PRECISIONS]
     compiled = words.count("compile")
@@ -52,7 +52,7 @@ def parse_level(text: str) -> Level:
 
 
 def parse_levels(text: str) -> list[Level]:
-    """Return the levels of a list with commas, in its order. Raises UsageError, also for a level twice."""
+    """Return the levels of a comma-separated list. Raises UsageError, also for a repeated level."""
     levels = [parse_level(word.strip()) for word in text.split(",")]
     if len(set(levels)) < len(levels):
         raise UsageError(f"--levels {text}: a level is there twice")
@@ -62,8 +62,8 @@ def parse_levels(text: str) -> list[Level]:
 def default_levels() -> list[Level]:
     """Return the CPU and three steps on this machine's GPU, each adding one thing to the one before.
 
-    Without a GPU: what a CPU can do, and the GPUs that are missing, whose rows say why. There, compiling is
-    measured on its own: bf16 makes a CPU without instructions for it slower.
+    Without a GPU: the CPU, the CPU with compilation, and the missing GPUs, whose rows give the reason. bf16
+    is left out, because it slows down a CPU without instructions for it.
     """
     for device in ("cuda", "mps"):
         if OBSTACLES[device]() is None:

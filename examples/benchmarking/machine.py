@@ -13,7 +13,7 @@ SETTINGS = ("PYTORCH_", "TORCH", "OMP_", "MKL_", "KMP_", "CUDA_", "NVIDIA_TF32")
 
 
 def output_of(*command: str) -> str:
-    """Return what a command prints, without the spaces around it; "" when it cannot run or fails."""
+    """Return the stripped output of a command; "" when it cannot run or fails."""
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
     except (OSError, subprocess.SubprocessError):
@@ -21,7 +21,7 @@ def output_of(*command: str) -> str:
 
 
 def chip_and_memory() -> tuple[str, int]:
-    """Return the name of the processor and the bytes of memory; "" and 0 when they cannot be read."""
+    """Return processor name and memory in bytes; "" and 0 when they cannot be read."""
     if platform.system() == "Darwin":
         chip, memory = (output_of("sysctl", "-n", key) for key in ("machdep.cpu.brand_string", "hw.memsize"))
         return chip, int(memory or 0)
@@ -34,7 +34,7 @@ def chip_and_memory() -> tuple[str, int]:
 
 
 def gpu() -> str | None:
-    """Return the name of the GPU that PyTorch can use here, with its cores on a Mac; None without one."""
+    """Return the name of the GPU that PyTorch can use, on a Mac with its number of cores, or None."""
     if torch.cuda.is_available():
         return torch.cuda.get_device_name()
     if torch.backends.mps.is_available():
@@ -44,7 +44,7 @@ def gpu() -> str | None:
 
 
 def power_source() -> str | None:
-    """Return "AC Power" or "Battery Power" on a Mac, None where it cannot be read."""
+    """Return "AC Power" or "Battery Power" on a Mac, or None when it cannot be read."""
     if platform.system() != "Darwin":
         return None
     found = re.search(r"drawing from '(.+?)'", output_of("pmset", "-g", "batt"))
@@ -52,7 +52,7 @@ def power_source() -> str | None:
 
 
 def machine() -> dict[str, Any]:
-    """Return everything about this machine that a time depends on."""
+    """Return the properties of this machine that affect times."""
     chip, memory = chip_and_memory()
     return {
         "chip": chip,
@@ -60,7 +60,7 @@ def machine() -> dict[str, Any]:
         "memory_gb": round(memory / 1e9, 1),
         "gpu": gpu(),
         "power": power_source(),
-        # cuDNN rounds float32 inputs of convolutions to 10 bits unless told otherwise
+        # by default cuDNN rounds float32 inputs of convolutions to 10 bits
         "tf32_convolutions": torch.cuda.is_available() and torch.backends.cudnn.allow_tf32,
         "variables": {name: value for name, value in sorted(os.environ.items()) if name.startswith(SETTINGS)},
     }

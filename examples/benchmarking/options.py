@@ -13,7 +13,7 @@ from examples.systems import modules
 from snippets.errors import Option, UsageError
 from snippets.foreign_files import read_bytes
 
-DECIDED = {  # options of the systems that the benchmark sets itself, and what to use instead
+DECIDED = {  # options of the systems that the benchmark sets itself, and their replacements
     "device": "--levels",
     "precision": "--levels",
     "compile": "--levels",
@@ -26,7 +26,7 @@ DECIDED = {  # options of the systems that the benchmark sets itself, and what t
 
 @dataclass(frozen=True)
 class Options:
-    """What to measure and where to write it."""
+    """The measurements to make, and the files to write."""
 
     system: str
     words: list[str]  # flags of the system
@@ -39,14 +39,14 @@ class Options:
 
 
 def whole_numbers(text: str, low: int, high: int) -> list[int]:
-    """Return the numbers of a list with commas. Raises ArgumentTypeError for others, and for one twice."""
+    """Return the numbers in a comma-separated list. Raises ArgumentTypeError, also for repeated numbers."""
     read = whole_number(low, high)
     values = [read(word) for word in text.split(",")]
     return list(dict.fromkeys(values))
 
 
 def is_chart(file: Path) -> bool:
-    """Return whether a picture is one that draw_chart has drawn."""
+    """Return whether draw_chart wrote the picture."""
     from examples.benchmarking.chart import MARK  # takes half a second
 
     try:
@@ -76,7 +76,7 @@ def make_parser() -> StrictParser:
 
 
 def read_options(argv: Sequence[str]) -> Options:
-    """Return the options of the benchmark; the system's are kept as words. Raises UsageError."""
+    """Return the options of the benchmark, with the system's options as words. Raises UsageError."""
     parser = make_parser()
     if not argv or argv[0] in ("-h", "--help"):
         parser.parse_args(argv or ["--help"])
@@ -107,12 +107,12 @@ def read_options(argv: Sequence[str]) -> Options:
 
 
 def spelling_of(system: str) -> Spelling:
-    """Return how the options of a system are typed."""
+    """Return the spelling of a system's options."""
     return importlib.import_module(modules()[system]).PROGRAM.spelling
 
 
 def check_words(options: Options) -> None:
-    """Raise UsageError for an option of the system that the benchmark decides."""
+    """Raise UsageError for an option of the system that the benchmark sets."""
     spelling = spelling_of(options.system)
     typed = {key_of(word) for word in options.words}
     swept = {"batch_size": "--batch-sizes"} if options.batch_sizes != [None] else {}
@@ -123,5 +123,5 @@ def check_words(options: Options) -> None:
 
 
 def key_of(word: str) -> str:
-    """Return what stands before the = of a word, without the + of a key that Hydra adds."""
+    """Return the part of a word before =, without the + with which Hydra adds a key."""
     return word.partition("=")[0].lstrip("+")

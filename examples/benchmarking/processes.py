@@ -1,4 +1,4 @@
-"""Start the child process of a level, wait for its result, and end it when the user does not want to wait."""
+"""Start the child process of a level, wait for its result, and end it on Ctrl-C."""
 
 import contextlib
 import json
@@ -12,18 +12,18 @@ from typing import Any
 from examples.benchmarking.child import MARK, Job
 
 CHILD = Path(__file__).with_name("child.py")
-PATIENCE = 5.0  # seconds for a child to end by itself
+PATIENCE = 5.0  # seconds until a child that does not end is killed
 
 
 def run_in_child(job: Job) -> dict[str, Any]:
-    """Return the result of `job`: what the child printed, or how it died. Ctrl-C ends the child as well."""
+    """Return the result that the child printed, or the reason of its failure. Ctrl-C also ends the child."""
     child = subprocess.Popen(
         [sys.executable, str(CHILD)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        start_new_session=True,  # with the worker processes of a loader, they can be ended as one group
+        start_new_session=True,  # the child and the workers of its loader can be ended as one group
     )
     try:
         printed, complaints = child.communicate(job.to_json())
@@ -37,7 +37,7 @@ def run_in_child(job: Job) -> dict[str, Any]:
 
 
 def cause_of_death(code: int, complaints: str) -> str:
-    """Return why a child ended without a result, from its exit code and what it wrote to standard error."""
+    """Return why a child ended without a result, from its exit code and its standard error."""
     last = complaints.strip().splitlines()[-1:] or ["it said nothing"]
     if code >= 0:
         return f"the process ended with exit code {code}: {last[0][:300]}"
@@ -47,7 +47,7 @@ def cause_of_death(code: int, complaints: str) -> str:
 
 
 def end_group(child: subprocess.Popen) -> None:
-    """End a child and the processes that it started: politely, then without asking."""
+    """End a child and the processes that it started: with SIGTERM, then with SIGKILL."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, number)

@@ -1,4 +1,4 @@
-"""The rows of a benchmark: speed-ups, whether a level learned the same, and the table that people read."""
+"""The rows of a benchmark: speed-ups, comparison of losses, and the printed table."""
 
 import math
 import statistics
@@ -8,8 +8,8 @@ from typing import Any
 from examples.benchmarking.child import Job
 from snippets.timing import spread
 
-COMPARED = 10  # losses at the end of the compared steps whose mean counts
-TOLERANCE = 0.05  # of the reference's loss: rounding to bf16 and other random crops move the first by less
+COMPARED = 10  # last losses, whose means are compared
+TOLERANCE = 0.05  # of the reference's loss: bf16 and other random crops change the first loss by less
 SPREADS = 3.0  # standard errors of the difference of two such means
 
 HEADER = (
@@ -20,7 +20,7 @@ HEADER = (
 
 @dataclass
 class Row:
-    """One level at one batch size and number of workers, with what its child process gave."""
+    """The result of one level at one batch size and number of workers."""
 
     job: Job
     result: dict[str, Any]
@@ -30,27 +30,27 @@ class Row:
 
     @property
     def measured(self) -> bool:
-        """Whether there are times."""
+        """Whether the level was measured."""
         return self.result["status"] == "measured"
 
     @property
     def point(self) -> tuple[int | None, int | None]:
-        """The place in a sweep. Levels are compared with each other only at the same one."""
+        """The point of a sweep; levels are compared only at the same point."""
         return self.job.batch_size, self.job.workers
 
 
 def last_loss(losses: list[float]) -> float:
-    """Return the mean of the last losses that all levels have."""
+    """Return the mean of the last COMPARED losses."""
     return statistics.fmean(losses[-COMPARED:])
 
 
 def losses_differ(reference: list[float], losses: list[float]) -> bool:
-    """Return whether a level learned something else than the reference in the same steps.
+    """Return whether the losses of a level differ from the reference by more than the tolerance.
 
-    Levels start from equal weights and the same batch: their first losses may differ by 5 %. Then rounding
-    and a device's own random crops let them drift apart, so the means of the last ones may differ by 5 % or
-    three standard errors of the difference, whichever is larger. This catches NaN, a network that does not
-    learn and coarse errors. It cannot prove that a result is right.
+    Levels start from equal weights and the same batch, so their first losses may differ by 5 %. Rounding and
+    a device's own random crops increase the difference, so the means of the last losses may differ by 5 % or
+    three standard errors of the difference, whichever is larger. This detects NaN, a network that does not
+    learn and gross errors. It cannot prove that a result is right.
     """
     first, second = reference[-COMPARED:], losses[-COMPARED:]
     difference = abs(last_loss(first) - last_loss(second))
@@ -94,7 +94,7 @@ def line(row: Row) -> str:
 
 
 def as_record(row: Row) -> dict[str, Any]:
-    """Return a row for the JSON file: figures first, then the single readings."""
+    """Return a row for the JSON file: summary values first, then the single readings."""
     level, result = row.job.level, row.result
     record = {"level": level.name, "batch_size": row.job.batch_size, "workers": row.job.workers}
     record["status"] = result["status"]

@@ -1,4 +1,4 @@
-"""Run and time the training steps of a task. A step: take a batch, learn from it."""
+"""Run and time the training steps of a task. A step loads a batch and learns from it."""
 
 import statistics
 import time
@@ -12,40 +12,40 @@ from snippets.device import synchronize
 from snippets.memory import read_memory
 from snippets.training_loop import Task, endless_batches
 
-SHORT = 0.010  # seconds; waiting after every step would be a noticeable part of a shorter one
-GROUP = 10  # short steps per reading of the clock: as often as the training loop reads the loss
+SHORT = 0.010  # seconds; for shorter steps, waiting after each would distort the time
+GROUP = 10  # short steps per clock reading, as many as the training loop runs between losses
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How many steps do not count, and how often the clock is read after them."""
+    """The number of warm-up steps, and the number of clock readings after them."""
 
     warm_up: int = 10
     readings: int = 30
 
     @property
     def compared_steps(self) -> int:
-        """Steps that every level takes, whatever its speed; their losses are compared."""
+        """The number of steps that every level runs and whose losses are compared."""
         return self.warm_up + self.readings
 
     @property
     def most_steps(self) -> int:
-        """Steps of a level whose steps are short."""
+        """The number of steps of a level whose steps are short."""
         return self.warm_up + self.readings * GROUP
 
 
 @dataclass
 class Steps:
-    """The steps of a task, through as many epochs as it takes."""
+    """The steps of a task, over as many epochs as needed."""
 
     task: Task
     batches: Iterator[Any]
     losses: list[torch.Tensor] = field(default_factory=list)  # on the device
-    data_seconds: float = 0.0  # until the program had its batch; a GPU may be busy in the meantime
+    data_seconds: float = 0.0  # spent waiting for batches; a GPU may be busy in the meantime
     keep: int = 0  # number of losses to keep
 
     def take(self) -> None:
-        """Take one step. The device may still be busy with it afterwards."""
+        """Run one step, without waiting for the device."""
         start = time.perf_counter()
         batch = next(self.batches)
         self.data_seconds += time.perf_counter() - start
@@ -54,7 +54,7 @@ class Steps:
             self.losses.append(measures[0].detach().float())
 
     def timed(self, count: int) -> float:
-        """Take `count` steps, wait for the device and return the seconds. The device must be idle."""
+        """Run `count` steps, wait for the device and return the seconds. The device must be idle."""
         start = time.perf_counter()
         for _ in range(count):
             self.take()
@@ -63,10 +63,10 @@ class Steps:
 
 
 def time_steps(task: Task, plan: Plan) -> dict[str, Any]:
-    """Train `task` as `plan` says; return seconds per step of each reading, losses and memory.
+    """Train `task` by `plan`; return the seconds per step of each reading, the losses, and memory in MB.
 
-    The first `plan.compared_steps` losses are the same numbers at every level, up to rounding and what a
-    device's own random generator draws.
+    The first `plan.compared_steps` losses are equal at every level, except for rounding and the random
+    numbers of the device.
     """
     steps = Steps(task, endless_batches(task), keep=plan.compared_steps)
     synchronize(task.state.device)
@@ -87,9 +87,9 @@ def time_steps(task: Task, plan: Plan) -> dict[str, Any]:
 
 
 def memory_of(device: torch.device) -> dict[str, float | None]:
-    """Return what this process holds on `device`, and the most that tensors took at once, in MB (10⁶ bytes).
+    """Return the memory of this process on `device`, and the peak of its tensors, in MB (10⁶ bytes).
 
-    On the CPU both are the highest resident memory of the process, which counts libraries, too.
+    On the CPU both are the peak resident memory of the process, including libraries.
     """
     reading = read_memory(device)
     held, peak = (None if size is None else round(size / 1e6, 1) for size in (reading.held, reading.peak))

@@ -21,7 +21,7 @@ from snippets.restricted_pickle import read_pickled_arrays
 
 @dataclass(frozen=True)
 class Cifar:
-    """What distinguishes the two sets. MD5 sums as in torchvision's CIFAR10 and CIFAR100 classes."""
+    """The properties of one of the two sets. The MD5 sums are those of torchvision's classes."""
 
     folder: str
     classes: int
@@ -67,9 +67,9 @@ CIFAR = {
 
 
 def read_file(path: Path, cifar: Cifar, md5: str | None) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return images (count, 3, 32, 32) uint8 and labels (count,) int64 of one file; `md5` None skips the sum.
+    """Return images (count, 3, 32, 32) uint8 and labels (count,) int64 of one file.
 
-    Raises UsageError when the file is missing, not the official one, or does not hold what it should.
+    `md5` None skips the checksum. Raises UsageError when the file is missing, altered or malformed.
     """
     try:
         content = read_bytes(path, UNPACKED)
@@ -83,13 +83,13 @@ def read_file(path: Path, cifar: Cifar, md5: str | None) -> tuple[torch.Tensor, 
         )
     try:
         entry = read_pickled_arrays(content)
-    except Exception as error:  # a cut or damaged pickle can raise almost anything
+    except Exception as error:  # a truncated or damaged pickle can raise any error
         raise UsageError(f"cannot read {path}: {error or type(error).__name__}; fetch it again") from None
     return check_entry(entry, path, cifar)
 
 
 def check_entry(entry: Any, path: Path, cifar: Cifar) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return images and labels of an unpickled file. Raises UsageError when they are not what CIFAR holds."""
+    """Return images and labels of an unpickled file. Raises UsageError when their format is wrong."""
     if not isinstance(entry, dict) or b"data" not in entry or cifar.label_key not in entry:
         raise UsageError(f"{path} has no 'data' with '{cifar.label_key.decode()}': not a {cifar.folder} file")
     pixels, labels = entry[b"data"], entry[cifar.label_key]
@@ -129,7 +129,7 @@ def load_cifar(name: str, folder: Path, *, check: bool = True) -> ImageData:
 
 
 def find_cifar(folder: Path) -> tuple[str, Path]:
-    """Return the set's name and its official folder, which is `folder` or lies in it. Raises UsageError."""
+    """Return the set's name and its official folder, which is `folder` or inside it. Raises UsageError."""
     found = [
         (name, place)
         for name, cifar in CIFAR.items()
@@ -145,13 +145,13 @@ def find_cifar(folder: Path) -> tuple[str, Path]:
 
 
 def download_cifar(name: str, root: Path) -> None:
-    """Let torchvision fetch the set (170 MB) and unpack it into `root`, unless it is there.
+    """Download the set (170 MB) with torchvision and unpack it into `root`, unless it is there.
 
-    torchvision compares the archive's MD5 before it unpacks it. Raises UsageError where torchvision is not
-    installed, RunError when the download fails.
+    torchvision checks the archive's MD5 before unpacking. Raises UsageError when torchvision is not
+    installed, and RunError when the download fails.
     """
     try:
-        from torchvision import datasets  # here, because nothing else needs torchvision
+        from torchvision import datasets  # imported here, because only downloads need torchvision
     except ImportError as error:
         raise UsageError(f"--download needs torchvision ({error}); install it or use --data FOLDER") from None
     dataset = getattr(datasets, CIFAR[name].torchvision_class)

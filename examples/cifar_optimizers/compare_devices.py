@@ -1,14 +1,14 @@
-"""Compare this example's network on a device with the CPU, and list the operators that MPS lacks for it.
+"""Compare this example's network on a device and on the CPU, and list its operators that MPS lacks.
 
 With no option: the default network of train.py, four batches of digits, a few seconds. Exit code 1 when the
-device computes wrongly.
+results of the device are wrong.
 """
 
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -33,7 +33,7 @@ from snippets.operator_support import installed_list, read_operators
 from snippets.precision import Precision, pick_precision
 from snippets.seeds import seed_everything
 
-BATCHES, SIZE = 4, 16  # a kink of ReLU spoils one batch, not four; small ones meet fewer kinks
+BATCHES, SIZE = 4, 16  # a kink of ReLU affects one batch, not all; small batches have fewer kinks
 
 
 def make_batches(data: ImageData) -> list[tuple[torch.Tensor, torch.Tensor]]:
@@ -47,7 +47,7 @@ def make_batches(data: ImageData) -> list[tuple[torch.Tensor, torch.Tensor]]:
 
 # --8<-- [start:compare]
 def compare(data: ImageData, width: int, precision: Precision) -> tuple[Comparison, dict[str, int]]:
-    """Return the comparison of a new network, and the operators without an MPS kernel that it calls."""
+    """Return the comparison for a new network, and the operators without MPS kernel that it calls."""
     model = ResNet18(data.classes, width)
     batches = make_batches(data)
     comparison = compare_devices(model, batches, F.cross_entropy, precision.device, precision.dtype)
@@ -61,7 +61,7 @@ def compare(data: ImageData, width: int, precision: Precision) -> tuple[Comparis
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the comparison. Raises RunError when the device computes wrongly, or would not get through."""
+    """Print the comparison. Raises RunError when results are wrong or an operator is missing."""
     parser = StrictParser(prog="compare_devices.py", description=first_line(__doc__))
     parser.add_argument("--device", default="auto", choices=("auto", "mps", "cuda", "cpu"))
     parser.add_argument("--precision", default="fp32", choices=("fp32", "bf16", "fp16"))
@@ -76,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"PyTorch {torch.__version__}; {what}")
 
     if device.type == "cuda":
-        torch.backends.cudnn.allow_tf32 = False  # on by default; it makes convolutions a matter of 10 bits
+        torch.backends.cudnn.allow_tf32 = False  # on by default; it rounds inputs of convolutions to 10 bits
     seed_everything(options.seed)
     comparison, missing = compare(data, options.width, precision)
     print(comparison.report())

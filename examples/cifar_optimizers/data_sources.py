@@ -1,4 +1,4 @@
-"""`--data NAME|FOLDER`: which data set that is, and its images."""
+"""Find and load the data set of `--data NAME|FOLDER`."""
 
 from pathlib import Path
 
@@ -11,11 +11,11 @@ from examples.programs.command_line import expanded
 from snippets.errors import UsageError
 
 NAMES = ("digits", "synthetic", *CIFAR)
-DATA_ROOT = Path("data")  # where `--data cifar10` looks, and where `--download` puts it
+DATA_ROOT = Path("data")  # the folder of `--data cifar10` and of `--download`
 
 
 def find_data(text: str) -> tuple[str, Path | None]:
-    """Return the name of the data set and its folder, None for those that need none. Raises UsageError."""
+    """Return name and folder of the data set; the folder is None for built-in ones. Raises UsageError."""
     if text in CIFAR:
         return text, DATA_ROOT / CIFAR[text].folder
     if text in NAMES:
@@ -27,7 +27,7 @@ def find_data(text: str) -> tuple[str, Path | None]:
 
 
 def load_data(text: str, image_size: int, *, download: bool, check: bool) -> ImageData:
-    """Return the images that `--data` means; `check` compares CIFAR's checksums. Raises UsageError."""
+    """Return the images of `--data`; `check` verifies CIFAR's checksums. Raises UsageError."""
     name, folder = find_data(text)
     if download and text not in CIFAR:
         raise UsageError(f"--download fetches {' or '.join(CIFAR)}, not {text}; name one of them with --data")
@@ -44,10 +44,10 @@ def load_data(text: str, image_size: int, *, download: bool, check: bool) -> Ima
 def load_digits(image_size: int) -> ImageData:
     """Return the digits, enlarged to `image_size` × `image_size` and repeated for three channels.
 
-    Every fifth image of each class is held out, whatever the seed. The same people wrote both parts: the data
-    do not say who wrote what. No flips: a mirrored digit is another sign.
+    Every fifth image of each class is held out, for every seed. The same people may have written digits of
+    both parts, since the data do not name the writers. Images are not flipped: a mirrored digit is wrong.
     """
-    from sklearn.datasets import load_digits as read  # here, because only this data set needs scikit-learn
+    from sklearn.datasets import load_digits as read  # only this data set needs scikit-learn
 
     raw = read()
     labels = torch.tensor(raw.target)
@@ -86,10 +86,10 @@ DATA_SEED = 0  # the data are the same for every --seed
 
 
 def make_templates(classes: int, image_size: int, generator: torch.Generator) -> torch.Tensor:
-    """Return (classes, 3·image_size²) orthonormal rows that are smooth as images. At most 48 classes."""
+    """Return orthonormal rows (classes, 3·image_size²) that are smooth images. At most 48 classes."""
     coarse = torch.randn(classes, 3, 4, 4, generator=generator)
     smooth = F.interpolate(coarse, size=image_size, mode="bicubic", align_corners=False)
-    return torch.linalg.qr(smooth.flatten(1).T).Q.T  # each row mixes smooth images: still smooth
+    return torch.linalg.qr(smooth.flatten(1).T).Q.T  # each row is a combination of smooth images
 
 
 def draw_images(
@@ -105,10 +105,10 @@ def draw_images(
 
 # --8<-- [start:best_accuracy]
 def best_accuracy(classes: int, signal: float) -> float:
-    """Return the accuracy of the best possible rule, ∫ φ(t) · Φ(t + signal)^(classes - 1) dt.
+    """Return the accuracy of the best possible classifier, ∫ φ(t) · Φ(t + signal)^(classes - 1) dt.
 
-    The product of an image with its own template is signal + t, with the others a standard normal each;
-    the rule is right when all others stay below. Trapezoidal rule; the tails beyond ±10 are below 1e-22.
+    The product of an image with its own template is signal + t, with each other one a standard normal; the
+    classifier is right when all others are smaller. Trapezoidal rule; the tails beyond ±10 are below 1e-22.
     """
     t = torch.linspace(-10, 10, 20001, dtype=torch.float64)
     density = torch.exp(-t.square() / 2) / (2 * torch.pi) ** 0.5

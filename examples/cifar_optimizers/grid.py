@@ -2,8 +2,8 @@
 
     python examples/cifar_optimizers/grid.py --optimizers sgd,adam --seeds 0,1,2 [options of train.py]
 
-Each run has a folder in that of the grid, DIR/<optimizer>-seed<k>. The same command again skips finished runs
-and continues the others. Exit code 0: all runs are finished; 1: some failed, the table says which.
+Each run has its own folder DIR/<optimizer>-seed<k>. Repeating the command skips finished runs and continues
+the others. Exit code 0: all runs are finished; 1: some failed, as the table shows.
 """
 
 import shlex
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -37,12 +37,12 @@ from snippets.device import pick_device
 from snippets.errors import UsageError, exit_with_one_line, tell
 from snippets.stop_signals import StopSignals
 
-OWN = ("optimizer", "seed", "resume")  # options of train.py that a grid decides itself
+OWN = ("optimizer", "seed", "resume")  # options of train.py that a grid sets itself
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What is to be trained: all combinations, with the same `words` for train.py."""
+    """All combinations to train, with the same `words` for train.py."""
 
     folder: Path
     optimizers: list[str]
@@ -50,7 +50,7 @@ class Grid:
     words: tuple[str, ...]
 
     def runs(self) -> list[Run]:
-        """Return the runs, all seeds of an optimizer after each other."""
+        """Return the runs, grouped by optimizer."""
         return [
             Run(optimizer, seed, self.folder / f"{optimizer}-seed{seed}", self.words)
             for optimizer in self.optimizers
@@ -59,7 +59,7 @@ class Grid:
 
 
 def grid_parser(prog: str, description: str, folder: str) -> StrictParser:
-    """Return a parser for the options of a grid; `folder` is where it lies when --out is left out."""
+    """Return a parser for the options of a grid; `folder` is the default of --out, for --help."""
     parser = StrictParser(prog=prog, description=f"{description} All other options are those of train.py.")
     parser.add_argument("--optimizers", default=",".join(OPTIMIZERS), help="which, with commas; all six")
     parser.add_argument("--seeds", default="0,1,2", help="which, with commas; 0,1,2")
@@ -91,12 +91,12 @@ def read_grid(options: Any, words: Sequence[str]) -> Grid:
 
 # --8<-- [start:run_grid]
 def run_grid(grid: Grid, stop: StopSignals) -> list[dict[str, Any]]:
-    """Train what is not finished yet, until a signal asks to stop; return what became of each run.
+    """Train all unfinished runs until a stop signal; return the outcome of each run.
 
-    A run that fails is noted, and the others go on.
+    A failed run does not stop the others.
     """
     runs, reasons = grid.runs(), {}
-    on_terminal = {"disable": None, "leave": False, "file": sys.stdout}  # elsewhere: no bar, only lines
+    on_terminal = {"disable": None, "leave": False, "file": sys.stdout}  # elsewhere, it prints no bar
     with tqdm(total=len(runs), unit="run", **on_terminal) as bar:
         for number, run in enumerate(runs, start=1):
             if not run.finished and stop.received is None:
@@ -113,20 +113,20 @@ def run_grid(grid: Grid, stop: StopSignals) -> list[dict[str, Any]]:
 
 # --8<-- [end:run_grid]
 def in_words(result: dict[str, Any]) -> str:
-    """Return a line about a run."""
+    """Return a line about the outcome of a run."""
     if result["status"] != "finished":
         return f"{result['name']:<16} {result['status']}: {result.get('reason')}"
     return f"{result['name']:<16} {result['test_accuracy']:7.2%}  {result['seconds']:8.1f} s"
 
 
 def save(grid: Grid, results: list[dict[str, Any]]) -> None:
-    """Replace grid.json: what was asked for, how, and what became of it."""
+    """Replace grid.json with the options of the grid and the outcomes of its runs."""
     asked = {"optimizers": grid.optimizers, "seeds": grid.seeds, "options": list(grid.words)}
     replace_json(grid.folder / "grid.json", {**asked, "runs": results, "provenance": provenance()})
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder of a grid, or go on in one. Raises UsageError."""
+    """Make the folder of a grid, or reuse it. Raises UsageError."""
     report = folder / "grid.json"
     check_target(report, json_with("optimizers", "seeds", "runs"))
     check_target(folder / "grid.png", lambda _: report.exists())
@@ -137,14 +137,14 @@ def make_folder(folder: Path) -> None:
 
 
 def how_to_go_on(received: signal.Signals, results: list[dict[str, Any]]) -> str:
-    """Return what to tell after a stop."""
+    """Return the message after a stop signal."""
     finished = sum(result["status"] == "finished" for result in results)
     again = shlex.join(["python", *sys.argv])
     return f"stopped by {received.name}; {finished} of {len(results)} runs are finished; to go on: {again}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a grid as the command line says and return the exit code. Raises UsageError."""
+    """Run the grid of the command line and return the exit code. Raises UsageError."""
     parser = grid_parser("grid.py", "Train with several optimizers and seeds.", "runs/cifar_grid")
     grid = read_grid(*parser.parse_known_args(argv))
     make_folder(grid.folder)

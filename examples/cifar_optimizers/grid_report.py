@@ -1,4 +1,4 @@
-"""What a grid leads to: a table with means and standard deviations, and a picture."""
+"""The results of a grid: a table with means and standard deviations, and a picture."""
 
 import statistics
 from pathlib import Path
@@ -10,7 +10,7 @@ from matplotlib.ticker import PercentFormatter
 
 from examples.programs.run_folder import read_metrics
 
-# Okabe and Ito: distinct to all eyes; markers tell them apart in grey, too.
+# The palette of Okabe and Ito, safe for colour blindness; markers distinguish them in grey.
 LOOKS = {
     "sgd": ("#0072b2", "o"),
     "adam": ("#e69f00", "s"),
@@ -42,7 +42,7 @@ def mean_and_deviation(values: list[float]) -> str:
 
 # --8<-- [end:mean_and_deviation]
 def table(results: list[dict[str, Any]]) -> list[str]:
-    """Return the lines of a table: an optimizer each, the best first, and then the runs that failed."""
+    """Return the lines of a table of optimizers, the best first, followed by the failed runs."""
     lines = ["", "optimizer   n  test accuracy       each seed"]
     for optimizer, accuracies in by_optimizer(results).items():
         each = " ".join(f"{accuracy:.2%}" for accuracy in accuracies)
@@ -64,7 +64,7 @@ def draw_grid(folder: Path, results: list[dict[str, Any]], image: Path) -> None:
         ]
         draw_course(course, [folder / name / "metrics.jsonl" for name in names], optimizer)
         beside = [place + 0.14 * (number - (len(accuracies) - 1) / 2) for number in range(len(accuracies))]
-        end.plot(beside, accuracies, marker, color=colour, alpha=0.8, markersize=7)  # equal ones side by side
+        end.plot(beside, accuracies, marker, color=colour, alpha=0.8, markersize=7)  # ties side by side
         end.hlines(statistics.fmean(accuracies), place - 0.3, place + 0.3, color=colour)
     course.set_xlabel("epoch")
     course.set_title("on the way: mean and standard deviation", fontsize=10)

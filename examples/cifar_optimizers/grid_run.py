@@ -1,4 +1,4 @@
-"""One run of a grid: a process of its own, and what its folder says about it afterwards."""
+"""One run of a grid: its process, and its outcome as its folder records it."""
 
 import signal
 import subprocess
@@ -30,12 +30,12 @@ class Run:
 
     @property
     def options(self) -> list[str]:
-        """Return the options of train.py that decide what is trained."""
+        """Return the options of train.py for this run."""
         return [*self.words, "--optimizer", self.optimizer, "--seed", str(self.seed)]
 
     @property
     def finished(self) -> bool:
-        """Return whether the run has come to its end."""
+        """Return whether the run has finished."""
         return status_of(self.folder) == "finished"
 
     def check(self) -> None:
@@ -50,9 +50,9 @@ class Run:
 def train_apart(run: Run, stop: StopSignals) -> str | None:
     """Train in a new process, from its last checkpoint if there is one; return why it failed, or None.
 
-    Raises UsageError for wrong usage, which would end every other run as well.
-    Apart from this process, so that a crash ends one run and all memory is given back. The process has its
-    own group: Ctrl-C does not reach it, so that it gets one signal from here and stops after its step.
+    In its own process, a crash ends only one run and all memory is released. The process has its own group:
+    Ctrl-C does not reach it, so it receives one signal from here and stops after its step. Raises UsageError
+    for wrong usage, which would also end every other run.
     """
     command = [sys.executable, str(TRAIN), *run.options, "--out", str(run.folder), "--resume", "auto"]
     with tempfile.TemporaryFile("w+") as errors:
@@ -63,7 +63,7 @@ def train_apart(run: Run, stop: StopSignals) -> str | None:
             if stop.received is not None:
                 process.send_signal(stop.received)
             code = process.wait()
-        finally:  # a second Ctrl-C comes here, too
+        finally:  # also after a second Ctrl-C
             process.kill()  # does nothing if the process has ended
         errors.seek(0)
         reason = None if code == 0 else why(code, errors.read())
@@ -74,7 +74,7 @@ def train_apart(run: Run, stop: StopSignals) -> str | None:
 
 # --8<-- [end:train_apart]
 def why(code: int, said: str) -> str:
-    """Return the reason of a failure: the last line that the process said, or the signal that killed it."""
+    """Return the reason of a failure: the last line of output, or the signal that killed the process."""
     if code < 0:
         return f"killed by {signal.Signals(-code).name}"
     lines = said.strip().splitlines()
@@ -82,7 +82,7 @@ def why(code: int, said: str) -> str:
 
 
 def outcome(run: Run, reason: str | None = None) -> dict[str, Any]:
-    """Return what became of a run, for grid.json: its status, and its accuracies if it is finished."""
+    """Return the outcome of a run for grid.json: its status, and its accuracies if it finished."""
     entry = {"name": run.folder.name, "optimizer": run.optimizer, "seed": run.seed}
     summary = read_json(run.folder / "summary.json") if run.finished else None
     results = {name: (summary or {}).get(name) for name in ("test_accuracy", "best_accuracy", "seconds")}

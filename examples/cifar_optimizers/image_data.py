@@ -1,4 +1,4 @@
-"""What a data set of this example consists of."""
+"""The images of a data set, their labels, and augmentation."""
 
 import math
 from dataclasses import dataclass
@@ -13,24 +13,24 @@ from snippets.checkpoint_content import tensors_crc32
 
 @dataclass
 class ImageData:
-    """Training and held-out images with labels, and what a network should know about them.
+    """Training and held-out images with labels, and the properties of the data set.
 
     Images are (count, 3, size, size): uint8 from 0 to 255, or float32. Labels are int64, 0 to classes - 1.
     """
 
     name: str
-    source: str  # in words, for the user
+    source: str  # a description for the user
     classes: int
     train_images: torch.Tensor
     train_labels: torch.Tensor
     test_images: torch.Tensor
     test_labels: torch.Tensor
-    mean: torch.Tensor  # (3, 1, 1): of the training images, per channel, uint8 counting as 0 to 1
+    mean: torch.Tensor  # (3, 1, 1): of the training images, per channel, with uint8 scaled to 0 to 1
     std: torch.Tensor  # (3, 1, 1)
     crop_padding: int = 0  # random crops shift an image by up to this many pixels; 0: no crops
-    flip: bool = False  # whether a mirror image still belongs to its class
+    flip: bool = False  # whether a mirrored image keeps its class
     label_smoothing: float = 0.0
-    best_accuracy: float | None = None  # what no network can beat on average, where it is known
+    best_accuracy: float | None = None  # the best possible on average, if known
 
     def to(self, device: torch.device) -> "ImageData":
         """Return the data with all images and labels copied to `device`."""
@@ -38,16 +38,16 @@ class ImageData:
         return ImageData(**(vars(self) | tensors))
 
     def fingerprint(self) -> int:
-        """Return a CRC-32 of labels and uint8 images: a resumed run must find the data that it began with.
+        """Return a CRC-32 of labels and uint8 images, with which a resumed run checks its data.
 
-        Generated float images are left out: their last bits depend on the machine, where a run may move.
+        Generated float images are left out, because their last bits depend on the machine.
         """
         tensors = self.train_labels, self.test_labels, self.train_images, self.test_images
         return tensors_crc32(tensor for tensor in tensors if not tensor.is_floating_point())
 
 
 def exact_share(share: float, count: int) -> int:
-    """Return ⌊share · count⌋ for the share as written: 29 for 0.29 of 100, where floats would give 28."""
+    """Return ⌊share · count⌋ in decimal arithmetic: 29 for 0.29 of 100, where floats would give 28."""
     return math.floor(Fraction(str(share)) * count)
 
 
@@ -57,19 +57,19 @@ def redraw_labels(
 ) -> torch.Tensor:
     """Return a copy of `labels` (count,) in which exactly ⌊share · count⌋ are wrong.
 
-    Which ones is random; each becomes one of the other classes, all equally likely.
+    The changed labels are random; each becomes one of the other classes with equal probability.
     """
     chosen = torch.randperm(len(labels), generator=generator)[: exact_share(share, len(labels))]
-    offsets = torch.randint(1, classes, (len(chosen),), generator=generator)  # never 0: never the same class
+    offsets = torch.randint(1, classes, (len(chosen),), generator=generator)  # not 0: another class
     noisy = labels.clone()
     noisy[chosen] = (labels[chosen] + offsets) % classes
     return noisy
 
 
 def noise_floor(share: float, classes: int, smoothing: float = 0.0) -> tuple[float, float]:
-    """Return the best accuracy and the least cross-entropy (nats) that noisy labels allow on average.
+    """Return the highest accuracy and the lowest cross-entropy (nats) possible on average with noisy labels.
 
-    The least cross-entropy is the entropy of a label given its image; `smoothing` is label smoothing.
+    The lowest cross-entropy is the entropy of a label given its image; `smoothing` is label smoothing.
     A training loss below it means that the network has memorised wrong labels.
     """
     own = (1 - smoothing) * (1 - share) + smoothing / classes
@@ -80,7 +80,7 @@ def noise_floor(share: float, classes: int, smoothing: float = 0.0) -> tuple[flo
 
 # --8<-- [end:label_noise]
 def keep_fraction(labels: torch.Tensor, fraction: float, generator: torch.Generator) -> torch.Tensor:
-    """Return the sorted indices of a random `fraction` of each class: rounded, at least one image."""
+    """Return the sorted indices of a random `fraction` of each class, rounded, with at least one image."""
     kept = []
     for label in labels.unique():
         members = (labels == label).nonzero().flatten()
@@ -93,8 +93,8 @@ def keep_fraction(labels: torch.Tensor, fraction: float, generator: torch.Genera
 def crop_and_flip(images: torch.Tensor, padding: int, *, flip: bool) -> torch.Tensor:
     """Shift each image (batch, channels, size, size) by up to `padding` pixels, and mirror half of them.
 
-    What a shift leaves empty becomes black (0). Shift and mirror only say which pixel goes where, so one
-    `gather` does both: the work is moving memory, and each further pass over the images would cost as much.
+    Pixels outside the image are black (0). Shift and mirror both permute pixels, so one `gather` does both:
+    moving memory is the whole work, and a second pass over the images would double it.
     """
     batch, channels, size, _ = images.shape
     width = size + 2 * padding
@@ -106,15 +106,15 @@ def crop_and_flip(images: torch.Tensor, padding: int, *, flip: bool) -> torch.Te
         columns = torch.where(mirrored, columns.flip(1), columns)
     pixels = rows.unsqueeze(2) * width + columns.unsqueeze(
         1
-    )  # (batch, size, size): places in a padded channel
+    )  # (batch, size, size): pixel indices in a padded channel
     return padded.gather(2, pixels.view(batch, 1, -1).expand(-1, channels, -1)).view_as(images)
 
 
 def network_input(data: ImageData, images: torch.Tensor, *, augment: bool) -> torch.Tensor:
-    """Return images of `data` as the network wants them: float32, augmented in training, normalised."""
+    """Return images of `data` as network input: float32, normalised, and with `augment` augmented."""
     if augment and (data.crop_padding or data.flip):
         images = crop_and_flip(images, data.crop_padding, flip=data.flip)
-    if images.dtype == torch.uint8:  # after the crop: until here a pixel takes one byte instead of four
+    if images.dtype == torch.uint8:  # after the crop, so that it moves one byte per pixel and not four
         images = images.float().div_(255)
     return (images - data.mean).div_(data.std)
 
@@ -126,8 +126,8 @@ def network_input(data: ImageData, images: torch.Tensor, *, augment: bool) -> to
 class AugmentedImages(Dataset):
     """The training images with their labels, for `snippets.data_loading.EpochLoader`.
 
-    They stay bytes, so that a worker sends a quarter of what floats would take. And they lie in one tensor,
-    which all workers share: a list of arrays would be copied for each of them.
+    They stay uint8, so that a worker sends a quarter of the bytes of float32. They are in one tensor, which
+    all workers share, whereas a list of arrays would be copied to each worker.
     """
 
     def __init__(self, data: ImageData) -> None:

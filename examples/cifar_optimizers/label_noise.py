@@ -1,9 +1,9 @@
-"""Measure what wrong training labels cost each optimizer: the same grid with and without them.
+"""Measure how much wrong training labels cost each optimizer, by the same grid with and without them.
 
     python examples/cifar_optimizers/label_noise.py --label-noise 0.3 [options of grid.py and train.py]
 
-Both grids lie in the folder --out. The same command again continues them. The held-out labels are right in
-both. With equal seeds, both runs of a pair begin with equal weights and see the images in equal order.
+Both grids are in the folder --out. Repeating the command continues them. The held-out labels are right in
+both. With equal seeds, both runs of a pair start from equal weights and see the images in equal order.
 """
 
 import statistics
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -43,12 +43,12 @@ class Cost:
 
     @property
     def drops(self) -> list[float]:
-        """Return what each seed lost."""
+        """Return the loss of accuracy for each seed."""
         return [clean - noisy for clean, noisy in zip(self.clean, self.noisy, strict=True)]
 
 
 def pair(clean: list[dict[str, Any]], noisy: list[dict[str, Any]]) -> list[Cost]:
-    """Return the cost for each optimizer, the smallest first; seeds of which a run failed are left out."""
+    """Return the cost for each optimizer, the smallest first, without seeds of failed runs."""
     partners = {(run["optimizer"], run["seed"]): run for run in noisy}
     found: dict[str, Cost] = {}
     for run in clean:
@@ -62,7 +62,7 @@ def pair(clean: list[dict[str, Any]], noisy: list[dict[str, Any]]) -> list[Cost]
 
 # --8<-- [end:pairs]
 def table(costs: list[Cost], share: float) -> list[str]:
-    """Return the lines of a table, an optimizer each."""
+    """Return the lines of a table of optimizers."""
     lines = ["", f"optimizer   n   right labels    {share:.0%} of them wrong  lost, in points"]
     for cost in costs:
         columns = "   ".join(mean_and_deviation(values) for values in (cost.clean, cost.noisy, cost.drops))
@@ -72,14 +72,14 @@ def table(costs: list[Cost], share: float) -> list[str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run both grids as the command line says and return the exit code. Raises UsageError."""
+    """Run both grids of the command line and return the exit code. Raises UsageError."""
     about = "Measure what wrong training labels cost each optimizer."
     parser = grid_parser("label_noise.py", about, "runs/cifar_label_noise")
     parser.add_argument(
         "--label-noise", type=number(0, 1, above=True, below=True), default=0.3, help="share made wrong; 0.3"
     )
     options, words = parser.parse_known_args(argv)
-    share = str(options.label_noise)  # every digit: what is trained with is what the report says
+    share = str(options.label_noise)  # all digits, so that training and report agree
     folders = options.out / "noise-0", options.out / f"noise-{share}"
     added = (), ("--label-noise", share)
     grids = []

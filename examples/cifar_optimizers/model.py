@@ -21,7 +21,7 @@ class ResidualBlock(nn.Module):
         self.norm1 = nn.BatchNorm2d(outputs)
         self.conv2 = nn.Conv2d(outputs, outputs, 3, padding=1, bias=False)
         self.norm2 = nn.BatchNorm2d(outputs)
-        self.shortcut = nn.Sequential()  # nothing to do while the shape stays
+        self.shortcut = nn.Sequential()  # the identity when the shape does not change
         if stride != 1 or inputs != outputs:
             self.shortcut = nn.Sequential(
                 nn.Conv2d(inputs, outputs, 1, stride=stride, bias=False), nn.BatchNorm2d(outputs)
@@ -61,5 +61,5 @@ class ResNet18(nn.Module):
 
 
 def parameter_count(model: nn.Module) -> int:
-    """Return the number of trainable numbers: 11,173,962 at width 64 and 10 classes, 176,402 at width 8."""
+    """Return the number of trainable weights: 11,173,962 at width 64 and 10 classes, 176,402 at width 8."""
     return sum(parameter.numel() for parameter in model.parameters())

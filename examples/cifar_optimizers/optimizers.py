@@ -1,4 +1,4 @@
-"""Six optimizers behind one table: SGD, Adam, AdamW, RAdam, Lion, Muon."""
+"""A table of six optimizers: SGD, Adam, AdamW, RAdam, Lion, Muon."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from snippets.learning_rate import cosine
 class Lion(torch.optim.Optimizer):
     """Lion: a step of fixed size lr, in the direction of the sign of a mixed momentum.
 
-    Formula: Chen et al., "Symbolic Discovery of Optimization Algorithms", 2023, algorithm 2. It keeps one
-    number per weight, Adam keeps two. Because every weight moves by lr, lr is 3 to 10 times smaller than
-    AdamW's and the weight decay as many times larger.
+    Formula: Chen et al., "Symbolic Discovery of Optimization Algorithms", 2023, algorithm 2. It stores one
+    number per weight, Adam stores two. Because every weight changes by lr, lr is 3 to 10 times smaller than
+    for AdamW, and the weight decay larger by the same factor.
     """
 
     def __init__(
@@ -52,9 +52,9 @@ class Lion(torch.optim.Optimizer):
 def muon_for_filters(model: nn.Module, lr: float, weight_decay: float) -> list[torch.optim.Optimizer]:
     """Return Muon for the convolution filters of `model` and AdamW (lr 1e-3) for all its other parameters.
 
-    `torch.optim.Muon` takes matrices only. A filter (out, in, height, width) is the matrix
-    (out, in·height·width) of the same numbers: Muon gets a view, so whatever it changes, the filter has.
-    Raises UsageError where PyTorch has no Muon.
+    `torch.optim.Muon` supports only matrices. A filter (out, in, height, width) is viewed as a matrix
+    (out, in·height·width), so that updates of the view change the filter.
+    Raises UsageError when PyTorch has no Muon.
     """
     if not hasattr(torch.optim, "Muon"):
         raise UsageError(f"--optimizer muon: PyTorch {torch.__version__} has no torch.optim.Muon; upgrade it")
@@ -69,7 +69,7 @@ def muon_for_filters(model: nn.Module, lr: float, weight_decay: float) -> list[t
 
     def return_gradients(*_: object) -> None:
         for weight, matrix in zip(filters, matrices, strict=True):
-            weight.grad = matrix.grad = None  # no optimizer has the filters: none would clear their gradients
+            weight.grad = matrix.grad = None  # no optimizer has the filters and would clear their gradients
 
     muon.register_step_pre_hook(lend_gradients)
     muon.register_step_post_hook(return_gradients)
@@ -98,7 +98,7 @@ class Recipe:
 
 OPTIMIZERS = {
     "sgd": Recipe(0.1, 5e-4, partial(single, partial(torch.optim.SGD, momentum=0.9))),
-    "adam": Recipe(1e-3, 0.0, partial(single, torch.optim.Adam)),  # its decay is an L2 term: keep it at 0
+    "adam": Recipe(1e-3, 0.0, partial(single, torch.optim.Adam)),  # its decay is an L2 term, so keep 0
     "adamw": Recipe(1e-3, 0.01, partial(single, torch.optim.AdamW)),
     "radam": Recipe(1e-3, 1e-3, partial(single, torch.optim.RAdam)),  # also L2: 0.01 would be far too much
     "lion": Recipe(1e-4, 0.01, partial(single, Lion)),

@@ -1,4 +1,4 @@
-"""The command line of this example: its flags, their defaults, and what they resolve to."""
+"""The command line of this example: flags, defaults, and the resulting options."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from snippets.errors import UsageError
 SMALL = {"width": 8, "image_size": 16, "epochs": 10, "batch_size": 64}  # seconds on a CPU
 PUBLISHED = {"width": 64, "image_size": 32, "epochs": 200, "batch_size": 128}  # hours on a GPU
 DEFAULTS = {"digits": SMALL, "synthetic": SMALL, "cifar10": PUBLISHED, "cifar100": PUBLISHED}
-QUICK = {"width": 8, "epochs": 1, "max_steps": 20}  # does everything runs, not: does it learn
+QUICK = {"width": 8, "epochs": 1, "max_steps": 20}  # tests that everything runs, not that it learns
 # --8<-- [end:defaults]
 
 HELP = {
@@ -31,10 +31,10 @@ HELP = {
 
 @dataclass(frozen=True, kw_only=True)
 class Options(TrainingOptions):
-    """Every option with the value that holds in this run."""
+    """All options of a run with their final values."""
 
     data: str = "digits"
-    data_name: str = "digits"  # what `data` turned out to be
+    data_name: str = "digits"  # the data set that `data` means
     download: bool = False
     skip_checksum: bool = False
     optimizer: str = "sgd"
@@ -43,14 +43,14 @@ class Options(TrainingOptions):
     image_size: int  # pixels
     label_noise: float = 0.0  # share of training labels
     data_fraction: float = 1.0  # share of training images
-    workers_name: str = "none"  # or "some": these draw other crops and flips than the device
+    workers_name: str = "none"  # or "some": workers draw other crops and flips than the device
 
     MAY_CHANGE = TrainingOptions.MAY_CHANGE | {"download", "skip_checksum"}
     DERIVED = frozenset({"data_name", "workers_name"})
 
 
 def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
-    """Return the options that were typed, without defaults. Raises UsageError."""
+    """Return the options on the command line, without defaults. Raises UsageError."""
     parser = StrictParser(
         prog="train.py",
         description="Train a ResNet-18 with one of six optimizers. With no option: digits, 10 epochs.",
@@ -86,7 +86,7 @@ def resolve(typed: dict[str, Any]) -> Options:
     values |= QUICK if "quick" in typed else {}
     values |= {option: value for option, value in typed.items() if option in Options.__dataclass_fields__}
     values |= {"data_name": name, "workers_name": "some" if values.get("workers") else "none"}
-    if values.get("data") not in (None, *NAMES):  # a run may be continued from elsewhere
+    if values.get("data") not in (None, *NAMES):  # a run may be resumed from another folder
         values["data"] = str(expanded(values["data"]).resolve())
     if values["batch_size"] == 1:
         raise UsageError("--batch-size 1: batch normalisation needs at least 2 images")

@@ -1,4 +1,4 @@
-"""What a run tells its user: the facts first, a line per epoch, the result last."""
+"""The report of a run: its settings, a line per epoch, and its result."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ HEADER = "epoch   step  train loss  train acc  test loss  test acc  images/s"
 
 
 def describe(task: "ImageClassification", config: dict[str, Any]) -> list[str]:
-    """Return the facts of a run: network, versions, device, precision, data, recipe."""
+    """Return the settings of a run as lines: network, versions, device, precision, data, recipe."""
     options, data = task.options, task.data
     counts = f"{len(data.train_labels):,} images to learn from, {len(data.test_labels):,} held out"
     size = data.train_images.shape[-1]
@@ -49,21 +49,21 @@ def epoch_line(epoch: int, step: int, result: dict[str, float], speed: float) ->
 
 
 def curves(options: Options, data: ImageData) -> tuple[Curves, Curves]:
-    """Return what curves.png shows, with what wrong labels allow on average and what any rule can reach."""
+    """Return the panels of curves.png, with the limits that wrong labels and the data set impose."""
     _, floor = noise_floor(options.label_noise, data.classes, data.label_smoothing)
     loss = Curves(
         "cross-entropy (nats)",
         {"training": "train_loss", "held out": "test_loss"},
         {"below: memorised": floor if options.label_noise > 0 else None},
         single="loss",
-        logarithmic=True,  # it falls by factors, and the first epochs must not squeeze the rest
+        logarithmic=True,  # it falls by orders of magnitude
     )
     metrics = {"training": "train_accuracy", "held out": "test_accuracy"}
     return loss, Curves("accuracy", metrics, {"best possible": data.best_accuracy}, percent=True)
 
 
 def conclude(task: "ImageClassification", run: RunFolder) -> list[str]:
-    """Draw curves.png, write summary.json, and return the result in words."""
+    """Draw curves.png, write summary.json, and return the lines about the result."""
     options, data, progress = task.options, task.data, task.state.progress
     accuracy, best = progress["result"]["test_accuracy"], progress["best_score"]
     title = f"{data.name}, {options.optimizer}: {accuracy:.2%} of the held-out images right"

@@ -1,17 +1,16 @@
-"""How far corners are from standing in line with another one: as a loss, and as the guide counts it."""
+"""The distance of corners from alignment with another corner, as a loss and as the guide's penalty."""
 
 import torch
 
-EPSILON = 1e-4  # the least number whose logarithm is taken: that of 0 is infinite
+EPSILON = 1e-4  # lower bound for logarithms
 
 
 # --8<-- [start:alignment]
 def axis_distances(places: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
-    """Return how far each corner is from being above, below or beside another one, (plans, corners).
+    """Return the distance of each corner from vertical or horizontal alignment, (plans, corners).
 
-    `places` (plans, corners, 2) may have any unit, and the distance has the same; `real` (plans, corners)
-    says which corners there are. It is the smaller of the two differences of coordinates, to whichever other
-    corner makes it smallest. Where there is no other corner it is infinite.
+    It is the smallest difference in x or in y to another corner of the plan, in the unit of `places` (plans,
+    corners, 2), and infinite if there is no other corner. `real` (plans, corners) is false for padding.
     """
     apart = (places.unsqueeze(2) - places.unsqueeze(1)).abs().amin(-1)
     own = torch.eye(places.shape[1], dtype=torch.bool, device=places.device)
@@ -20,10 +19,10 @@ def axis_distances(places: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
 
 
 def alignment_loss(places: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
-    """Return -2·ln(1 - d/2) of each corner's distance d in line, (plans, corners); `places` are from -1 to 1.
+    """Return -2·ln(1 - d/2) for each corner's axis distance d, (plans, corners); `places` are from -1 to 1.
 
-    The greatest distance is 2; there the logarithm would be infinite. The guide's system shortens distances
-    by a part in 1e8, which float64 can tell from 1 and float32 cannot. Here 1 - d/2 is at least 1e-4.
+    At the largest distance, 2, the logarithm would be infinite. The guide's system reduces distances by a
+    factor of 1 - 1e-8, which is 1 in float32. Here 1 - d/2 is at least 1e-4.
     """
     distances = axis_distances(places, real)
     distances = torch.where(distances.isfinite(), distances, 0)
@@ -33,10 +32,10 @@ def alignment_loss(places: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
 # --8<-- [end:alignment]
 # --8<-- [start:digits]
 def digit_penalty(pixels: torch.Tensor) -> torch.Tensor:
-    """Return what the guide's system adds for distances in whole pixels (…): a sum over four number systems.
+    """Return the penalty of the guide's system for distances in whole pixels (…), summed over four bases.
 
-    For the digits of the distance in base 2, 4, 8 and 16 it is -k·ln(1 - sum/k), k being 12, 18, 35 and 45.
-    Cutting a number into digits has no gradient, so that nothing can be learned from it: a measure only.
+    For the digits of the distance in base 2, 4, 8 and 16 it is -k·ln(1 - sum/k), with k = 12, 18, 35 and 45.
+    Splitting a number into digits has no gradient, so it is only a measure.
     """
     total = torch.zeros_like(pixels, dtype=torch.float32)
     for base, most in ((2, 12), (4, 18), (8, 35), (16, 45)):

@@ -1,7 +1,7 @@
-"""Check a data set of floor plans: our three files, or published .npy files, without executing anything.
+"""Check a data set of floor plans: our three files, or published .npy files, without executing their code.
 
-With no option: data/plans. Of published files only the head is read; --trust-pickle reads all of them.
-Exit code 1 when something is wrong.
+With no option, it checks data/plans. It reads only the headers of published files, with --trust-pickle their
+content. Exit code 1: a check failed.
 """
 
 import shlex
@@ -10,7 +10,7 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -39,8 +39,8 @@ from examples.programs.command_line import StrictParser, expanded, first_line
 from snippets.errors import UsageError, exit_with_one_line, one_line, tell
 
 DEFAULT = Path("data/plans")
-SHOWN = 20  # things that are wrong
-CLOSED = 1000  # plans of a split whose rooms are looked for, which takes a millisecond each
+SHOWN = 20  # problems to print
+CLOSED = 1000  # plans per split whose rooms are searched, a millisecond each
 
 
 def read_command_line(argv: Sequence[str] | None) -> Namespace:
@@ -54,7 +54,7 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
 
 
 def check(path: Path, trust: bool) -> int:
-    """Print what is in a data set and what is wrong with it; return the exit code. Raises UsageError."""
+    """Print content and problems of a data set; return the exit code. Raises UsageError."""
     if not path.exists():
         raise UsageError(f"there is no {path}; to make a data set: {MAKE} --out {shlex.quote(str(path))}")
     tell(f"data       {path}")
@@ -76,7 +76,7 @@ def check(path: Path, trust: bool) -> int:
 
 
 def check_ours(files: dict[str, Path]) -> list[str]:
-    """Print what is in our files, by split; return what is wrong."""
+    """Print the content of our files by split; return the problems."""
     found, wrong = {}, []
     for split, file in files.items():
         try:
@@ -87,12 +87,12 @@ def check_ours(files: dict[str, Path]) -> list[str]:
 
 
 def check_published(path: Path, files: dict[str, list[Path]], trust: bool) -> list[str]:
-    """Print how many published files there are, by split; return which are not as they should be."""
+    """Print the number of published files by split; return the problems."""
     found, wrong = {}, []
     for split in files:
         print(f"{split:<10} {len(files[split]):,} files")
         plans = []
-        on_terminal = {"disable": None, "leave": False, "file": sys.stdout}  # elsewhere: no bar
+        on_terminal = {"disable": None, "leave": False, "file": sys.stdout}  # without a terminal: no bar
         for file in tqdm(files[split], desc=split, unit="plan", **on_terminal):
             try:
                 if trust:
@@ -110,7 +110,7 @@ def check_published(path: Path, files: dict[str, list[Path]], trust: bool) -> li
 
 
 def checked_plan(file: Path) -> Plan:
-    """Return the plan in a published file. Raises ValueError when anything in it is not as it should be."""
+    """Return the plan in a published file. Raises ValueError when its content is malformed."""
     entry = read_entry(file)
     found = problems(entry)
     if found:
@@ -119,7 +119,7 @@ def checked_plan(file: Path) -> Plan:
 
 
 def describe(splits: dict[str, PlanSet]) -> list[str]:
-    """Print corners, rooms and kinds of the plans of each split; return what is wrong with them together."""
+    """Print corners, rooms and kinds of the plans of each split; return problems across splits."""
     for split, plans in splits.items():
         counts = plans.counts
         corners = f"{counts.min()} to {counts.max()} corners, {counts.double().mean():.1f} on average"
@@ -142,7 +142,7 @@ def describe(splits: dict[str, PlanSet]) -> list[str]:
 
 
 def keys(plans: Iterable[Plan]) -> Iterator[bytes]:
-    """Yield for each plan what only equal plans have in common, in whatever order their corners are."""
+    """Yield for each plan a key that is equal only for equal plans, in any order of corners."""
     for plan in plans:
         order = numpy.lexsort(plan.corners.T)
         place = order.argsort()
@@ -152,7 +152,7 @@ def keys(plans: Iterable[Plan]) -> Iterator[bytes]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Check a data set; return 1 when something is wrong. Raises UsageError."""
+    """Check a data set; return 1 when a check failed. Raises UsageError."""
     options = read_command_line(argv)
     return check(options.data, options.trust_pickle)
 

@@ -2,7 +2,7 @@
 
     python examples/floorplan_diffusion/convert.py rplang-v3-withsemantics --trust-pickle --out data/rplan
 
-Where there is no folder train, a tenth of the files is held out and another tenth is to test with.
+Without a folder train, a tenth of the files becomes the validation split and a tenth the test split.
 """
 
 import shlex
@@ -11,7 +11,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -29,7 +29,7 @@ from examples.programs.command_line import StrictParser, expanded, first_line
 from examples.programs.run_folder import check_empty
 from snippets.errors import UsageError, exit_with_one_line, one_line, tell
 
-SHOWN = 20  # files that are no plans
+SHOWN = 20  # unreadable files to print
 
 
 def read_command_line(argv: Sequence[str] | None) -> Namespace:
@@ -49,9 +49,9 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
 
 
 def read_files(files: Sequence[Path], what: str) -> tuple[list[Plan], list[str]]:
-    """Return the plans in the files, and of every file without one its path and the reason."""
+    """Return the plans in the files, and a line with path and reason for each unreadable file."""
     plans, bad = [], []
-    on_terminal = {"disable": None, "leave": False, "file": sys.stdout}  # elsewhere: no bar
+    on_terminal = {"disable": None, "leave": False, "file": sys.stdout}  # without a terminal: no bar
     for file in tqdm(files, desc=what, unit="plan", **on_terminal):
         try:
             plans.append(plan_of_entry(read_entry(file)))
@@ -61,7 +61,7 @@ def read_files(files: Sequence[Path], what: str) -> tuple[list[Plan], list[str]]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the data set and say what is in it. Raises UsageError and RunError."""
+    """Write the data set and print its content. Raises UsageError and RunError."""
     options = read_command_line(argv)
     check_empty(options.out)
     files = find_files(options.source)

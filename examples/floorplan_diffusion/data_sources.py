@@ -1,4 +1,4 @@
-"""What `--data` means: plans that are drawn by a rule, or a folder with train.npz, val.npz and test.npz."""
+"""The data sets of `--data`: generated plans, or a folder with train.npz, val.npz and test.npz."""
 
 from examples.floorplan_diffusion.generated_plans import generate_splits, generate_test
 from examples.floorplan_diffusion.plan_files import read_plans, read_splits
@@ -10,7 +10,7 @@ NAMES = ("generated",)
 
 
 def find_data(text: str) -> str:
-    """Return "generated" or "folder": what `--data` means. Raises UsageError."""
+    """Return "generated" or "folder" for `--data`. Raises UsageError."""
     if text in NAMES:
         return text
     if not expanded(text).is_dir():
@@ -22,14 +22,14 @@ def find_data(text: str) -> str:
 
 
 def load_splits(data: str, plans: int, seed: int) -> Splits:
-    """Return the plans that `--data` means; `plans` and `seed` are of generated ones. Raises UsageError."""
+    """Return the plans of `--data`; `plans` and `seed` apply to generated ones. Raises UsageError."""
     if data == "generated":
         return generate_splits(plans, seed)
     return read_splits(expanded(data))
 
 
 def load_test(data: str, plans: int, seed: int) -> PlanSet:
-    """Return only the plans that the final evaluation reads. Raises UsageError."""
+    """Return the plans of the test split. Raises UsageError."""
     if data == "generated":
         return generate_test(plans, seed)
     return read_plans(expanded(data) / "test.npz")

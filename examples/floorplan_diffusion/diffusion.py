@@ -1,4 +1,4 @@
-"""Denoising diffusion: noise is added in steps, and taken away again by a network that predicts it.
+"""Denoising diffusion: noise is added in steps, and removed again by a network that predicts it.
 
 Ho, Jain and Abbeel, Denoising Diffusion Probabilistic Models, 2020; the cosine schedule is from Nichol and
 Dhariwal, 2021, sampling in fewer steps (DDIM) from Song, Meng and Ermon, 2020.
@@ -22,7 +22,7 @@ def cosine_betas(steps: int = STEPS) -> torch.Tensor:
 
 
 class Schedule:
-    """What is left of a sample after each step, on a device, in float32: MPS has no float64."""
+    """The share of signal and noise at each step, on a device, in float32, since MPS has no float64."""
 
     def __init__(self, device: torch.device, steps: int = STEPS) -> None:
         betas = cosine_betas(steps)
@@ -31,14 +31,14 @@ class Schedule:
         self.betas = betas.float().to(device)
         self.signal = kept.sqrt().float().to(device)
         self.noise = (1 - kept).sqrt().float().to(device)
-        self.kept = kept.tolist()  # for sampling, whose arithmetic on single numbers needs no device
+        self.kept = kept.tolist()  # for the scalar arithmetic of sampling
 
     def add_noise(self, clean: torch.Tensor, noise: torch.Tensor, steps: torch.Tensor) -> torch.Tensor:
-        """Return samples (batch, …) with the noise of `steps` (batch,), of 0 to the last."""
+        """Return samples (batch, …) with the noise of `steps` (batch,), from 0 to the last."""
         return each(self.signal[steps], clean) * clean + each(self.noise[steps], clean) * noise
 
     def clean(self, noisy: torch.Tensor, noise: torch.Tensor, steps: torch.Tensor) -> torch.Tensor:
-        """Return the samples without the predicted noise, from -1 to 1."""
+        """Return the samples without the predicted noise, clipped to -1 … 1."""
         clean = (noisy - each(self.noise[steps], noisy) * noise) / each(self.signal[steps], noisy)
         return clean.clamp(-1, 1)
 
@@ -51,7 +51,7 @@ def each(values: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
 # --8<-- [end:schedule]
 # --8<-- [start:sample]
 def chosen_steps(total: int, count: int) -> list[int]:
-    """Return `count` of the steps 0 to total - 1 at equal distances, the last one first."""
+    """Return `count` equally spaced steps from 0 to total - 1, in descending order."""
     return torch.linspace(total - 1, 0, count).round().int().tolist()
 
 
@@ -64,10 +64,10 @@ def sample(
     steps: int = STEPS,
     eta: float = 1.0,
 ) -> Iterator[tuple[int, torch.Tensor]]:
-    """Yield the step and the noisy sample after it, from pure noise to the clean sample at -1.
+    """Yield each step and the noisy sample after it, from pure noise to the clean sample at step -1.
 
-    With all steps and `eta` 1 this is the sampling of DDPM, with fewer and 0 that of DDIM. Random numbers are
-    drawn on the CPU, so that every device gets the same ones.
+    With all steps and `eta` 1 this is DDPM sampling, with fewer steps and `eta` 0 it is DDIM. Random numbers
+    are drawn on the CPU, so that they are equal on every device.
     """
     device = schedule.device
     x = torch.randn(shape, generator=generator).to(device)
@@ -84,7 +84,7 @@ def sample(
 
 
 def deviation(schedule: Schedule, now: int, then: int) -> float:
-    """Return the standard deviation of what DDPM draws anew between two steps."""
+    """Return the standard deviation of the noise that DDPM adds between two steps."""
     kept, before = schedule.kept[now], schedule.kept[then]
     return math.sqrt((1 - before) / (1 - kept) * (1 - kept / before))
 
@@ -92,7 +92,7 @@ def deviation(schedule: Schedule, now: int, then: int) -> float:
 def step_back(
     clean: torch.Tensor, x: torch.Tensor, schedule: Schedule, now: int, then: int, eta: float
 ) -> torch.Tensor:
-    """Return the sample at step `then`, before new noise, from what it seems to be without noise."""
+    """Return the sample at step `then`, before new noise, from the predicted clean sample."""
     if then < 0:
         return clean
     kept, before = schedule.kept[now], schedule.kept[then]

@@ -1,4 +1,4 @@
-"""Floor plans as pictures: rooms filled by kind, walls, names; and corners alone, on their way to a plan.
+"""Draw floor plans as pictures: rooms filled by kind, walls, names; and corners during the diffusion.
 
 gallery(plans, columns=3).svg()                             text of an SVG file
 gallery([plan], 1, titles=["held out"], dark=True).png()    bytes of a PNG file
@@ -15,29 +15,29 @@ from examples.floorplan_diffusion.plans import CANVAS, KINDS, Plan
 from examples.floorplan_diffusion.room_names import place_for_name
 from examples.floorplan_diffusion.rooms import find_rooms
 
-# Phones leave a picture 328 pixels: they show 380 wide with letters of 12 pixels.
+# On phones a picture is 328 pixels wide: a width of 380 then has letters of 12 pixels.
 WIDTH, FONT = 380, 14
 GAP = 12  # between plans, pixels
 LINE = 22  # height of a line of text, pixels
 SWATCH = 14  # side of a square of the legend, pixels
 WALL, CORNER = 7, 10  # thickness of walls and side of the squares at corners, on the canvas
 DOT = 9  # radius of a corner that is drawn alone, on the canvas
-PADDING_DOT = 5  # radius of what is no corner
-MARGIN = 10  # around plans, on the canvas: squares and dots at the edge are drawn as a whole
-LEAST_WIDTH = 200  # of the canvas that is drawn: walls must not become too thick
-ROOM = 4  # pixels between a name and the walls beside it, in all
+PADDING_DOT = 5  # radius of a padding corner
+MARGIN = 10  # around plans, on the canvas, so that squares and dots at the edge are not cut
+LEAST_WIDTH = 200  # of the drawn part of the canvas, so that walls do not become too thick
+ROOM = 4  # pixels between a name and the walls on both sides together
 
 
 @dataclass(frozen=True)
 class Colours:
-    """The colours of a picture. Eyes that see red and green alike tell the kinds apart, too."""
+    """The colours of a picture, distinguishable with red-green colour blindness."""
 
-    kinds: tuple[str, ...]  # by kind; the last is what a corner at the outside shows
+    kinds: tuple[str, ...]  # by kind; the last one is of corners at the outside
     ink: str  # names in rooms
     text: str  # titles and legend
     wall: str
     corner: str
-    faint: str  # what is no corner, and the frame of a canvas
+    faint: str  # padding corners, and the frame of a canvas
 
 
 LIGHT = Colours(
@@ -60,13 +60,13 @@ DARK = Colours(
 
 @dataclass(frozen=True)
 class Words:
-    """What a picture says; pass others for another language."""
+    """The texts of a picture in one language."""
 
     kinds: tuple[str, ...] = tuple(kind.capitalize() for kind in KINDS)
     # Where a name is too long for its room:
     short: tuple[str, ...] = ("Living", "Bed", "Store", "Kitchen", "Bath", "Balc.")
     padding: str = "Not a corner"
-    # For those who do not see the picture: what it is, and what it shows of plans and of corners.
+    # The alternative text: the title, and descriptions of plans and of corners.
     title: str = "Floor plans"
     plans: str = "Rooms filled by kind, walls between corners."
     corners: str = "Corners as dots in the colours of the rooms that they touch."
@@ -79,9 +79,9 @@ ENGLISH = Words()
 class Corners:
     """Corners without walls: a step on the way from noise to a plan."""
 
-    places: numpy.ndarray  # (corners, 2) float, pixels; those beyond the canvas are not drawn
+    places: numpy.ndarray  # (corners, 2) float, pixels; corners outside the canvas are not drawn
     kinds: numpy.ndarray  # (corners, 7) bool
-    real: numpy.ndarray  # (corners,) bool; the others fill the array up and are drawn faintly
+    real: numpy.ndarray  # (corners,) bool; the others are padding and are drawn faintly
 
 
 @dataclass(frozen=True)
@@ -95,15 +95,15 @@ class Entry:
 
 @dataclass(frozen=True)
 class Window:
-    """The part of the canvas that is drawn of every plan, and where it lies in the picture."""
+    """The drawn part of the canvas of every plan, and its position in the picture."""
 
-    low: numpy.ndarray  # (2,) its upper left corner on the canvas
+    low: numpy.ndarray  # (2,): its upper left corner on the canvas
     left: float  # and in the picture
     top: float
     scale: float
 
     def at(self, points: numpy.ndarray) -> numpy.ndarray:
-        """Return where points of a plan lie in the picture."""
+        """Return the coordinates of points of a plan in the picture."""
         return (points - self.low) * self.scale + (self.left, self.top)
 
 
@@ -117,9 +117,9 @@ def gallery(
     words: Words = ENGLISH,
     dark: bool = False,
 ) -> Picture:
-    """Return plans, or corners without walls, in rows of `columns`, and a legend of the kinds that occur.
+    """Return a picture of plans, or corners without walls, in rows of `columns`, with a legend of the kinds.
 
-    `titles` stand above, one for each. `width` is the picture's, in pixels where letters are 14 high.
+    `titles` are printed above, one for each. `width` is in pixels, with letters of 14 pixels.
     """
     colours = DARK if dark else LIGHT
     drawn = list(drawn)
@@ -140,7 +140,7 @@ def gallery(
 
 
 def plan_shapes(plan: Plan, window: Window, words: Words, colours: Colours) -> list[Shape]:
-    """Return what draws one plan."""
+    """Return the shapes of one plan."""
     places = window.at(plan.corners)
     walls = places[plan.walls.reshape(-1, 2)]
     rooms = find_rooms(plan)
@@ -166,9 +166,9 @@ def plan_shapes(plan: Plan, window: Window, words: Words, colours: Colours) -> l
 
 # --8<-- [end:gallery]
 def corner_shapes(step: Corners, window: Window, words: Words, colours: Colours) -> list[Shape]:
-    """Return what draws the corners of one step: a frame, padding, and real corners above.
+    """Return the shapes of the corners of one step: a frame, padding, and real corners above.
 
-    A corner that touches several kinds of rooms is a pie with a slice for each.
+    A corner that touches several kinds of rooms is drawn as a pie with a slice for each.
     """
     box = window.at(numpy.array([(0, 0), (CANVAS, 0), (CANVAS, CANVAS), (0, CANVAS)], dtype=float))
     shapes: list[Shape] = [Strokes(numpy.stack([box, numpy.roll(box, -1, axis=0)], axis=1), colours.faint, 1)]
@@ -190,7 +190,7 @@ def corner_shapes(step: Corners, window: Window, words: Words, colours: Colours)
 
 
 def squares(places: numpy.ndarray, side: float) -> numpy.ndarray:
-    """Return squares around places: a stroke as long as it is wide."""
+    """Return squares around places, as strokes of equal length and width."""
     to_the_right = numpy.array([side / 2, 0])
     return numpy.stack([places - to_the_right, places + to_the_right], axis=1)
 
@@ -198,9 +198,9 @@ def squares(places: numpy.ndarray, side: float) -> numpy.ndarray:
 def in_rows(
     drawn: list[Plan | Corners], columns: int, side: float, titled: bool
 ) -> tuple[list[Window], float]:
-    """Return a window `side` pixels wide for each of `drawn`, and where the last row ends.
+    """Return a window `side` pixels wide for each of `drawn`, and the y of the end of the last row.
 
-    All show the same part of the canvas: what the plans need together, or all of it for corners alone.
+    All show the same part of the canvas: the bounding box of all plans, or all of it for corners alone.
     """
     needed = [one.corners if isinstance(one, Plan) else CANVAS * numpy.eye(2) for one in drawn]
     points = numpy.concatenate([numpy.full((1, 2), CANVAS / 2), *needed])
@@ -216,7 +216,7 @@ def in_rows(
 
 
 def legend_of(drawn: list[Plan | Corners], words: Words, colours: Colours) -> list[Entry]:
-    """Return an entry for each kind that occurs, and one for corners that are none."""
+    """Return an entry for each kind that occurs, and one for padding corners."""
     kinds, padding = set(), False
     for one in drawn:
         if isinstance(one, Plan):
@@ -231,7 +231,7 @@ def legend_of(drawn: list[Plan | Corners], words: Words, colours: Colours) -> li
 def legend_shapes(
     legend: list[Entry], width: float, top: float, colours: Colours
 ) -> tuple[list[Shape], float]:
-    """Return a square and a name for each entry, in centred lines, and where they end."""
+    """Return a square and a name for each entry, in centred lines, and the y of their end."""
     lines: list[list[Entry]] = [[]]
     for entry in legend:
         if lines[-1] and line_width([*lines[-1], entry]) > width:
@@ -249,5 +249,5 @@ def legend_shapes(
 
 
 def line_width(line: list[Entry]) -> float:
-    """Return how wide some entries of the legend are beside each other."""
+    """Return the width in pixels of entries of the legend beside each other."""
     return sum(SWATCH + 6 + text_width(entry.name, FONT) for entry in line) + GAP * (len(line) - 1)

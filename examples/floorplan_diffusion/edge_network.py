@@ -1,4 +1,4 @@
-"""Stage 2: the network that says between which corners a wall stands."""
+"""Stage 2: the network that predicts which corners are joined by a wall."""
 
 import torch
 from torch import nn
@@ -14,7 +14,7 @@ def all_pairs(corners: int, device: torch.device) -> torch.Tensor:
 
 
 def in_order(start: torch.Tensor, end: torch.Tensor) -> torch.Tensor:
-    """Return which pairs of points (…, 2) begin with the one further left, or, of two, further up."""
+    """Return which pairs of points (…, 2) begin with the left one, or at equal x with the upper one."""
     dx, dy = (end - start).unbind(-1)
     return (dx > 0) | ((dx == 0) & (dy >= 0))
 
@@ -24,9 +24,9 @@ def in_order(start: torch.Tensor, end: torch.Tensor) -> torch.Tensor:
 class EdgeNetwork(nn.Module):
     """A transformer whose tokens are pairs of corners.
 
-    Corner A and corner B make the same token as B and A. In attention over all ordered pairs every token
-    would therefore stand twice, which changes no weighted mean: half of them, and a quarter of the scores,
-    give the same result.
+    The pairs (A, B) and (B, A) give the same token. Attention over all ordered pairs would have every token
+    twice, which does not change weighted means. So half of the tokens, with a quarter of the scores, give the
+    same result.
     """
 
     def __init__(
@@ -49,9 +49,9 @@ class EdgeNetwork(nn.Module):
         """Return scores of "no wall" and "wall" (batch, pairs, 2), and fractions up to 0.5 (batch, pairs).
 
         `corners` (batch, corners, 2) are pixels, `bits` (batch, corners, 7) kinds of rooms. `pairs`
-        (2, pairs) are numbers of corners, and `real` (batch, pairs) says which pairs are there. Each token
-        also has the point that lies at `fractions` (batch, pairs) of the way; the network learns to tell
-        where that is.
+        (2, pairs) are indices of corners, and `real` (batch, pairs) is false for padding. Each token also
+        has the point at `fractions` (batch, pairs) of the line between its corners; the network learns to
+        predict the fraction.
         """
         x = self.layers(self.tokens(corners, bits, pairs, fractions), real[:, None, None])
         guessed = self.fraction(x).squeeze(-1).sigmoid()
@@ -60,7 +60,7 @@ class EdgeNetwork(nn.Module):
     def tokens(
         self, corners: torch.Tensor, bits: torch.Tensor, pairs: torch.Tensor, fractions: torch.Tensor
     ) -> torch.Tensor:
-        """Return a token for each pair, (batch, pairs, width): both ends, the point, the difference, bits."""
+        """Return a token per pair, (batch, pairs, width), of both ends, point, difference and bits."""
         a, b = corners[:, pairs[0]], corners[:, pairs[1]]
         swap = ~in_order(a, b).unsqueeze(-1)
         start, end = torch.where(swap, b, a), torch.where(swap, a, b)
@@ -77,9 +77,9 @@ class EdgeNetwork(nn.Module):
 def wall_scores(
     network: EdgeNetwork, corners: torch.Tensor, bits: torch.Tensor, counts: torch.Tensor, pairs: torch.Tensor
 ) -> torch.Tensor:
-    """Return scores of "no wall" and "wall", (plans, pairs, 2), for corners as they are.
+    """Return scores of "no wall" and "wall", (plans, pairs, 2), for undisturbed corners.
 
-    The point that a token has besides is then the middle of the pair.
+    The additional point of each token is the middle of the pair.
     """
     real = pairs[1] < counts.unsqueeze(1)
     middle = torch.full(real.shape, 0.5, device=corners.device)

@@ -1,4 +1,4 @@
-"""What a run of stage 2 tells its user: the facts first, a line per epoch, the result last."""
+"""The report of a run of stage 2: its settings, a line per epoch, and its result."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ HEADER = "epoch   step  wall loss  fractions  held-out F1  accuracy  plans/s"
 
 
 def describe(task: "EdgePrediction", config: dict[str, Any]) -> list[str]:
-    """Return the facts of a run: network, versions, device, precision, data, recipe."""
+    """Return the settings of a run as lines: network, versions, device, precision, data, recipe."""
     options = task.options
     again = ", each computed again in the backward pass" if options.recompute else ""
     return [
@@ -34,7 +34,7 @@ def epoch_line(epoch: int, step: int, result: dict[str, float], speed: float) ->
 
 
 def conclude(task: "EdgePrediction", run: RunFolder) -> list[str]:
-    """Draw curves.png, write summary.json, and return the result in words."""
+    """Draw curves.png, write summary.json, and return the lines about the result."""
     progress = task.state.progress
     result = progress["result"]
     panels = (

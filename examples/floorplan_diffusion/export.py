@@ -1,7 +1,7 @@
 """Export trained networks: weights as plain types, and a program that runs without this code.
 
-With no option: the newest run of each stage, into its folder export/. Every file is loaded again and must
-compute what the trained network computes, bit by bit on the CPU.
+With no option, it exports the newest run of each stage into its folder export/. Every file is loaded again
+and must give the same outputs as the trained network, bit for bit on the CPU.
 """
 
 import contextlib
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -39,20 +39,20 @@ from snippets.foreign_files import open_regular
 
 Inputs = tuple[torch.Tensor, ...]
 # foreign_reads: what it has just written, and regular files
-TRACED = 3, 5  # plans, and corners of each: the program takes any other number
-COMPARED = TRACED, (1, 2), (2, 18)  # the numbers with which a file must compute what the network computes
+TRACED = 3, 5  # plans, and corners of each; the program accepts other numbers
+COMPARED = TRACED, (1, 2), (2, 18)  # the numbers for which the outputs are compared
 
 
 # --8<-- [start:inputs]
 def node_inputs(plans: int, corners: int) -> Inputs:
-    """Return noisy corners (plans, corners, 10) and steps (plans,), the same ones every time."""
+    """Return noisy corners (plans, corners, 10) and steps (plans,), with a fixed seed."""
     generator = torch.Generator().manual_seed(0)
     nodes = torch.randn(plans, corners, CHANNELS, generator=generator)
     return nodes, torch.randint(STEPS, (plans,), generator=generator)
 
 
 def edge_inputs(plans: int, corners: int) -> Inputs:
-    """Return what EdgeNetwork takes, for plans of which each has a corner less than the one before."""
+    """Return the inputs of EdgeNetwork for plans that each have one corner less than the one before."""
     generator = torch.Generator().manual_seed(0)
     pairs = all_pairs(corners, torch.device("cpu"))
     counts = corners - (torch.arange(plans) % max(1, corners - 1))
@@ -69,7 +69,7 @@ OF_CORNERS, OF_PAIRS = {0: PLANS, 1: CORNERS}, {0: PLANS, 1: PAIRS}
 
 @dataclass(frozen=True)
 class Form:
-    """How a stage is exported: the name of its files, its network, its inputs, what may vary in them."""
+    """The export of a stage: the name of its files, its network, its inputs and their dynamic sizes."""
 
     stage: Stage
     name: str
@@ -107,12 +107,12 @@ FORMS = (
 
 # --8<-- [start:weights]
 def write_weights(path: Path, form: Form, trained: Trained) -> nn.Module:
-    """Replace `path` by weights and what they belong to; return a new network with what is then in it."""
+    """Write weights and their options to `path`; return a new network loaded from it."""
     options = asdict(trained.options)
     content = {
-        "network": {name: options[name] for name in ("width", "layers", "heads")},  # how to make it again
+        "network": {name: options[name] for name in ("width", "layers", "heads")},  # arguments of its class
         "weights": trained.network.state_dict(),
-        "places": trained.places,  # for corners in each plan that it learned from
+        "places": trained.places,  # corners per plan in training
         "options": options,
         "step": trained.content["step"],
     }
@@ -126,7 +126,7 @@ def write_weights(path: Path, form: Form, trained: Trained) -> nn.Module:
 # --8<-- [end:weights]
 # --8<-- [start:program]
 def write_program(path: Path, form: Form, trained: Trained) -> nn.Module:
-    """Replace `path` by a program that needs PyTorch alone; return the network that it holds."""
+    """Write a program that needs only PyTorch to `path`; return the network loaded from it."""
     program = torch.export.export(trained.network, form.inputs(*TRACED), dynamic_shapes=form.varying)
     replace_file(path, lambda file: torch.export.save(program, file))
     return torch.export.load(path).module()
@@ -134,13 +134,13 @@ def write_program(path: Path, form: Form, trained: Trained) -> nn.Module:
 
 # --8<-- [end:program]
 def outputs(network: nn.Module, inputs: Inputs) -> Inputs:
-    """Return what a network computes, as a tuple."""
+    """Return the outputs of a network as a tuple."""
     computed = network(*inputs)
     return (computed,) if isinstance(computed, torch.Tensor) else tuple(computed)
 
 
 def check(path: Path, form: Form, network: nn.Module, loaded: nn.Module) -> None:
-    """Raise RunError unless both networks compute the same, bit by bit, for several numbers of corners."""
+    """Raise RunError unless both networks give equal outputs, bit for bit, for several numbers of corners."""
     for numbers in COMPARED:
         inputs = form.inputs(*numbers)
         both = zip(outputs(network, inputs), outputs(loaded, inputs), strict=True)
@@ -149,14 +149,14 @@ def check(path: Path, form: Form, network: nn.Module, loaded: nn.Module) -> None
 
 
 def check_files(form: Form, trained: Trained, folder: Path) -> None:
-    """Raise UsageError when `folder` has such files already, and they are no export of this run."""
+    """Raise UsageError when `folder` has such files that are not an export of this run."""
     weights = folder / f"{form.name}.pt"
 
     def is_of_this_run(file: Path) -> bool:
         try:
             with open_regular(file) as content:
                 options = torch.load(content, map_location="cpu", weights_only=True)["options"]
-        except Exception:  # PyTorch meets what is no file of its own in many ways
+        except Exception:  # PyTorch raises many errors for other files
             return False
         return options == asdict(trained.options)
 
@@ -165,9 +165,9 @@ def check_files(form: Form, trained: Trained, folder: Path) -> None:
 
 
 def export(form: Form, trained: Trained, folder: Path) -> list[str]:
-    """Write both files of a stage and test them; return what to print. Raises RunError and OSError.
+    """Write both files of a stage and test them; return the lines to print. Raises RunError and OSError.
 
-    They get their names when both are right; before, they are in a folder that is removed.
+    They are written to a temporary folder and renamed when both are right.
     """
     lines = [f"stage {form.stage.number}    {trained.checkpoint}, step {trained.content['step']:,}"]
     lines += [f"note       {trained.note}"] if trained.note else []
@@ -187,7 +187,7 @@ def export(form: Form, trained: Trained, folder: Path) -> list[str]:
 
 @contextlib.contextmanager
 def made(folder: Path) -> Iterator[None]:
-    """Make `folder` for the block; if it was not there, and is empty after it, remove it again."""
+    """Make `folder` for the block; remove it at the end if it is new and empty."""
     is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -212,7 +212,7 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Export as the command line says and return the exit code. Raises UsageError and RunError."""
+    """Export the runs of the command line and return the exit code. Raises UsageError and RunError."""
     options = read_command_line(argv)
     named = ((form, getattr(options, form.name)) for form in FORMS)  # a run; True is the newest one
     chosen = [(form, load_trained(form.stage, None if run is True else run)) for form, run in named if run]

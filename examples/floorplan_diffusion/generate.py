@@ -1,13 +1,14 @@
-"""Draw floor plans with trained networks: noise becomes corners, corners get walls, walls make rooms.
+"""Generate floor plans with trained networks: noise becomes corners, walls join corners, walls form rooms.
 
-With no option: 64 plans of the newest run of each stage. Writes plans.npz, pictures and metrics.json.
+With no option, it draws 64 plans with the newest run of each stage. It writes plans.npz, pictures and
+metrics.json.
 """
 
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -48,11 +49,11 @@ from snippets.device import pick_device
 from snippets.errors import RunError, UsageError, exit_with_one_line, tell
 from snippets.stop_signals import StopSignals
 
-WRITTEN = "gallery.png", "steps.png", "plans.npz", "metrics.json"  # what a user looks at first
+WRITTEN = "gallery.png", "steps.png", "plans.npz", "metrics.json"  # the files to print, the most useful first
 
 
 def sample_all(job: Job, device: torch.device, folder: Path) -> tuple[list[Batch], int]:
-    """Return all batches, and how many plans of them are new: others are in files. Raises Stopped."""
+    """Return all batches, and the number of newly drawn plans; the others come from files. Raises Stopped."""
     options, places = job.options, job.nodes.places
     network, schedule = job.nodes.network.to(device), Schedule(device)
     (folder / "batches").mkdir(exist_ok=True)
@@ -78,7 +79,7 @@ def sample_all(job: Job, device: torch.device, folder: Path) -> tuple[list[Batch
 
 
 def with_walls(job: Job, batches: list[Batch], device: torch.device) -> list[Plan]:
-    """Return the plans of all batches that have a corner. Raises RunError when none has."""
+    """Return the plans of all batches that have a corner, with walls. Raises RunError when none has."""
     plans = [corners_of(nodes, job.options.threshold) for batch in batches for nodes in batch.nodes]
     plans = [plan for plan in plans if len(plan.corners)]
     if not plans:
@@ -87,7 +88,7 @@ def with_walls(job: Job, batches: list[Batch], device: torch.device) -> list[Pla
 
 
 def real_plans(job: Job) -> tuple[list[Plan], str | None]:
-    """Return real plans to compare with, and a note when those of stage 1 are not there any more."""
+    """Return real plans for comparison, and a note when the data of stage 1 are missing."""
     options = job.nodes.options
     try:
         return list(load_test(options.data, options.plans, options.seed)), None
@@ -96,7 +97,7 @@ def real_plans(job: Job) -> tuple[list[Plan], str | None]:
 
 
 def draw(job: Job, device: torch.device, folder: Path, *, straighten: bool) -> list[str]:
-    """Draw plans, write everything to `folder`, and say it in words. Raises Stopped, RunError and OSError."""
+    """Draw plans, write all files to `folder`, and return a report. Raises Stopped, RunError and OSError."""
     began = time.monotonic()
     batches, new = sample_all(job, device, folder)
     seconds = time.monotonic() - began
@@ -105,10 +106,10 @@ def draw(job: Job, device: torch.device, folder: Path, *, straighten: bool) -> l
     write_plan_files(folder, plans, batches[0], job.options.threshold, straighten=straighten)
     found = describe_plans(plans, real)
     numbers = {part: {k: finite_or_none(value) for k, value in row.items()} for part, row in found.items()}
-    sampled = {"sampled": new, "seconds": round(seconds, 2)}  # of this process
+    sampled = {"sampled": new, "seconds": round(seconds, 2)}  # in this process
     report = job.config | sampled | numbers | {"provenance": provenance()}
     replace_json(folder / "metrics.json", report)
-    replace_json(folder / "heartbeat.json", {"status": "finished"})  # --resume auto passes it by
+    replace_json(folder / "heartbeat.json", {"status": "finished"})  # so that --resume auto skips it
     missing = job.options.count - len(plans)
     empty = f"plans without a corner, which are left out: {missing}" if missing else None
     return [
@@ -120,14 +121,14 @@ def draw(job: Job, device: torch.device, folder: Path, *, straighten: bool) -> l
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Draw plans as the command line says and return the exit code. Raises UsageError and RunError."""
+    """Draw the plans of the command line and return the exit code. Raises UsageError and RunError."""
     typed = read_command_line(argv)
     with ExitStack() as opened:
         return generate(typed, *open_job(typed, opened))
 
 
 def generate(typed: dict[str, Any], job: Job, folder: Path, notes: list[str]) -> int:
-    """Do the job, which has its folder for itself; return the exit code. Raises UsageError and RunError."""
+    """Run the job in its locked folder; return the exit code. Raises UsageError and RunError."""
     device, reason = pick_device(typed.get("device", "auto"))
     options = job.options
     for number, trained in ((1, job.nodes), (2, job.edges)):

@@ -1,4 +1,4 @@
-"""What generate.py has to do: networks, options and folder that belong together, new or to go on with."""
+"""The job of generate.py: networks, options and folder, new or to be continued."""
 
 import functools
 from contextlib import ExitStack
@@ -21,16 +21,16 @@ SYSTEM = "floorplan_diffusion/generate"
 
 @dataclass(frozen=True)
 class Job:
-    """Two trained networks, and what they are to draw."""
+    """Two trained networks and the options of the plans to draw."""
 
     options: GenerateOptions
     nodes: Trained
     edges: Trained
-    config: dict[str, Any]  # what decides which plans come out, weights included
+    config: dict[str, Any]  # everything that determines the plans, including weights
 
 
 def load_job(values: dict[str, Any]) -> Job:
-    """Return the job that options mean; those that are missing have their defaults. Raises UsageError."""
+    """Return the job of the options, with defaults for missing ones. Raises UsageError."""
     options = resolve(values)
 
     def load(stage: Stage, run: str | None) -> Trained:
@@ -49,9 +49,9 @@ def load_job(values: dict[str, Any]) -> Job:
 
 
 def open_job(typed: dict[str, Any], opened: ExitStack) -> tuple[Job, Path, list[str]]:
-    """Return what was typed as a job, its folder, which is new or begun, and notes. Raises UsageError.
+    """Return the job of the typed options, its folder, new or to be continued, and notes. Raises UsageError.
 
-    As long as `opened` is, no other process draws in the folder.
+    The folder is locked for other processes until `opened` is closed.
     """
     fresh = functools.cache(lambda: load_job(typed))
     choice = choose_run(
@@ -63,7 +63,7 @@ def open_job(typed: dict[str, Any], opened: ExitStack) -> tuple[Job, Path, list[
     if choice.config is None or choice.folder is None:
         job = fresh()
         if typed.get("resume") and choice.folder and (choice.folder / "config.json").exists():
-            return open_job(typed, opened)  # another process has begun there meanwhile
+            return open_job(typed, opened)  # another process has started there in the meantime
         folder = new_folder(choice.folder, SYSTEM)
         unlocked = opened.enter_context(only_process(folder, "drawing"))
         check_new_folder(folder)

@@ -1,4 +1,4 @@
-"""The command line of generate.py: its flags, their defaults, and which of them decide what is drawn."""
+"""The command line of generate.py: flags, defaults, and the options that determine the plans."""
 
 import argparse
 from collections.abc import Sequence
@@ -10,12 +10,12 @@ from examples.floorplan_diffusion.trained import EDGES, NODES
 from examples.programs.command_line import StrictParser, expanded, number, whole_number
 from examples.programs.options import typed_options
 
-FASTER = 50  # steps of the sampler that needs fewer
+FASTER = 50  # steps of the faster sampler
 
 
 @dataclass(frozen=True, kw_only=True)
 class GenerateOptions:
-    """What decides which plans come out: equal values, equal plans."""
+    """The options that determine the plans: equal values give equal plans."""
 
     nodes: str | None = None  # a run folder or checkpoint of stage 1; None: the newest run
     edges: str | None = None
@@ -30,12 +30,12 @@ class GenerateOptions:
 
     @property
     def eta(self) -> float:
-        """Return how much of the noise is drawn anew at each step."""
+        """Return the share of DDPM's noise that sampling adds at each step."""
         return 1.0 if self.sampler == "ddpm" else 0.0
 
 
 def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
-    """Return the options that were typed, without defaults. Raises UsageError."""
+    """Return the options on the command line, without defaults. Raises UsageError."""
     what = "Draw floor plans: noise becomes corners, corners get walls, walls make rooms."
     parser = StrictParser(prog="generate.py", description=what)
     add = parser.add_argument
@@ -58,7 +58,7 @@ def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
 
 
 def resolve(values: dict[str, Any]) -> GenerateOptions:
-    """Return the options with defaults for those that are not among `values`."""
+    """Return the options in `values`, with defaults for the others."""
     steps = FASTER if values.get("sampler") == "ddim" else STEPS
     known = GenerateOptions.__dataclass_fields__
     return GenerateOptions(

@@ -1,4 +1,4 @@
-"""The files with the plans that generate.py has drawn: numbers, and pictures of them."""
+"""The output files of generate.py: plans as numbers and as pictures."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def write_plan_files(
 ) -> None:
     """Write plans.npz, a picture of each plan, gallery and steps. Raises OSError.
 
-    `first` has the way to the first plan. With `straighten`, pictures show straight walls; numbers stay.
+    `first` has the intermediate steps of the first plan. With `straighten`, walls in pictures are straight.
     """
     write_plans(folder / "plans.npz", PlanSet.of("drawn", "", plans))
     drawn = [straightened(plan) for plan in plans] if straighten else plans
@@ -32,7 +32,7 @@ def write_plan_files(
     corners = [corners_of_moment(nodes, threshold) for nodes in first.way]
     titles = [f"step {step:,}" if step else "corners" for step in first.steps.tolist()]
     moments: list[Plan | Corners] = [*corners]
-    if corners[-1].real.any():  # otherwise the first of the plans is that of other noise
+    if corners[-1].real.any():  # otherwise the first plan comes from other noise
         moments, titles = [*moments, drawn[0]], [*titles, "with walls"]
     pictures = {
         "gallery": gallery(drawn[:SHOWN], COLUMNS, width=WIDTH),
@@ -44,7 +44,7 @@ def write_plan_files(
 
 
 def corners_of_moment(nodes: numpy.ndarray, threshold: float) -> Corners:
-    """Return the nodes (corners, 10) of a moment on the way from noise to a plan, to be drawn."""
+    """Return the nodes (corners, 10) of an intermediate step as corners to draw."""
     return Corners(pixels_of(nodes), nodes[:, 2:-1] > 0, real_corners(nodes, threshold))
 
 
@@ -54,6 +54,6 @@ def write_svg(path: Path, picture: Picture) -> None:
 
 
 def write_png(path: Path, picture: Picture) -> None:
-    """Replace a file by a picture on white."""
+    """Replace a file by a picture on a white background."""
     content = picture.png(background="white")
     replace_file(path, lambda file: file.write(content))

@@ -1,4 +1,4 @@
-"""From corners to plans: the trained network of stage 2 joins them by walls."""
+"""Join corners to plans, with the trained network of stage 2."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from examples.floorplan_diffusion.plans import Plan, PlanSet
 def join_corners(
     network: EdgeNetwork, plans: list[Plan], device: torch.device, batch_size: int = 64
 ) -> list[Plan]:
-    """Return the plans with the walls that the network finds between their corners."""
+    """Return the plans with the walls that the network predicts."""
     joined = []
     for start in range(0, len(plans), batch_size):
         some = plans[start : start + batch_size]

@@ -1,9 +1,9 @@
-"""Train a stage of the floor-plan system, or watch a training: from a menu, or by --choice.
+"""Train a stage of the floor-plan system, or watch a training, from a menu or by --choice.
 
-    python examples/floorplan_diffusion/launch.py                             asks
+    python examples/floorplan_diffusion/launch.py                             shows the menu
     python examples/floorplan_diffusion/launch.py --choice 1 -- --epochs 5    options of the program after --
-    python examples/floorplan_diffusion/launch.py --choice 1 --background     outlives the terminal
-    python examples/floorplan_diffusion/launch.py --choice 3 [RUN]            watches; the newest run
+    python examples/floorplan_diffusion/launch.py --choice 1 --background     continues without the terminal
+    python examples/floorplan_diffusion/launch.py --choice 3 [RUN]            watches the newest run or RUN
 
 Exit code: that of the program that it starts.
 """
@@ -13,7 +13,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -53,7 +53,7 @@ def read_command_line(words: list[str]) -> Namespace:
 
 
 def ask() -> int | None:
-    """Return what the user chooses; None when that is nothing. Raises UsageError without a terminal."""
+    """Return the choice of the user, or None for no choice. Raises UsageError without a terminal."""
     print("Floor plans", MENU, "  q  Quit", sep="\n")
     if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError("there is no terminal on which to choose; use --choice 1, 2 or 3")
@@ -80,7 +80,7 @@ def train(stage: int, words: list[str]) -> int:
 
 
 def train_in_background(stage: int, words: list[str]) -> int:
-    """Let start_run.sh train; return its exit code, 0 as soon as the training has begun."""
+    """Train with start_run.sh; return its exit code, which is 0 as soon as the training has started."""
     program = STAGES[stage - 1]
     parser = StrictParser(add_help=False)
     parser.add_argument("--out", type=expanded)
@@ -98,7 +98,7 @@ def train_in_background(stage: int, words: list[str]) -> int:
 
 
 def newest_run() -> Path:
-    """Return the folder of the run of either stage that began last. Raises UsageError without one."""
+    """Return the newest run folder of both stages. Raises UsageError when there is none."""
     runs = Path("runs") / SYSTEM.name
     configs = [path for stage in STAGES for path in runs.glob(f"{stage.name}/*/config.json")]
     if not configs:
@@ -115,7 +115,7 @@ def watch(folder: Path | None, words: list[str]) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Do what was chosen and return the exit code. Raises UsageError."""
+    """Run the chosen program and return the exit code. Raises UsageError."""
     words = list(sys.argv[1:] if argv is None else argv)
     end = words.index("--") if "--" in words else len(words)
     options, others = read_command_line(words[:end]), words[end + 1 :]

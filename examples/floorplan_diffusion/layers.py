@@ -1,4 +1,4 @@
-"""What both networks are made of: sinusoids of numbers, and transformer layers."""
+"""The building blocks of both networks: sinusoids of numbers, and transformer layers."""
 
 import math
 
@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from snippets.recompute import run_recomputed
 
 # --8<-- [start:sinusoids]
-OF_PIXELS = 0.01  # radians per pixel: of the slowest wave, the canvas sees less than half
+OF_PIXELS = 0.01  # radians per pixel: the canvas is less than half a period of the slowest wave
 OF_STEPS = 1e-4  # per step of the diffusion
 
 
@@ -23,7 +23,7 @@ def sinusoids(values: torch.Tensor, width: int, slowest: float) -> torch.Tensor:
 # --8<-- [end:sinusoids]
 # --8<-- [start:layer]
 class Layer(nn.Module):
-    """Attention among the tokens of a plan, then a network for each token. Neither knows their order."""
+    """Attention among the tokens of a plan, then a network for each token; equivariant to their order."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -32,25 +32,25 @@ class Layer(nn.Module):
         self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
-        """Return tokens (batch, tokens, width); `mask` (batch, 1, 1, tokens) is true where one is.
+        """Return tokens (batch, tokens, width); `mask` (batch, 1, 1, tokens) is false for padding.
 
-        The normalisation has no weights: the same as InstanceNorm1d of tokens, which the guide's system has.
+        The normalisation has no weights; it equals InstanceNorm1d of tokens in the guide's system.
         """
         x = x + self.attend(F.layer_norm(x, x.shape[-1:]), mask)
         return x + self.down(F.relu(self.up(F.layer_norm(x, x.shape[-1:]))))
 
     def attend(self, x: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
-        """Return what each token takes from all others, (batch, tokens, width)."""
+        """Return the attention output for each token, (batch, tokens, width)."""
         q, k, v = self.qkv(x).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
         return self.out(F.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(1, 2).flatten(2))
 
 
 # --8<-- [end:layer]
 class Layers(nn.ModuleList):
-    """Layers one after the other, and a last normalisation."""
+    """A sequence of layers, and a final normalisation."""
 
     def __init__(self, width: int, count: int, heads: int, *, recompute: bool = False) -> None:
-        """With `recompute`, backward computes each layer again instead of keeping what is in it."""
+        """With `recompute`, backward recomputes each layer instead of storing its activations."""
         super().__init__(Layer(width, heads) for _ in range(count))
         self.recompute = recompute
 
@@ -66,6 +66,6 @@ class Layers(nn.ModuleList):
 
 
 def head(width: int, numbers: int) -> nn.Sequential:
-    """Return a network that turns a token into `numbers` numbers."""
+    """Return a network that maps a token to `numbers` numbers."""
     hidden = (nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU())
     return nn.Sequential(*hidden, nn.Linear(width, numbers))

@@ -1,6 +1,6 @@
 """Write generated floor plans as a data set, a folder with train.npz, val.npz and test.npz.
 
-With no option: 4,000 plans to learn from, in data/plans. --data FOLDER writes nothing and checks that folder.
+With no option, it writes 4,000 training plans to data/plans. --data FOLDER only checks that folder.
 """
 
 import shlex
@@ -9,7 +9,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -38,7 +38,7 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write a data set, or check one; say what it holds. Raises UsageError and RunError."""
+    """Write a data set, or check one; print its content. Raises UsageError and RunError."""
     options = read_command_line(argv)
     if options.data:
         return check(options.data, trust=False)

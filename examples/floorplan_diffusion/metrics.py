@@ -1,4 +1,4 @@
-"""How good plans and walls are, measured without a network that would have to be downloaded."""
+"""Metrics of plans and walls that need no pretrained network."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -16,10 +16,10 @@ Histogram: TypeAlias = numpy.ndarray  # (most + 1,): the share of plans with 0, 
 
 # --8<-- [start:axis_distance]
 def axis_distances(corners: numpy.ndarray) -> numpy.ndarray:
-    """Return how far each corner is from the nearest line through another one, (corners,), pixels.
+    """Return the distance of each corner from axis alignment with another one, (corners,), pixels.
 
-    The distance of two corners is the smaller of |Δx| and |Δy|: 0 when one wall, level or upright, can join
-    them. `corners`: (corners, 2), pixels. A single corner has no distance: the result is empty.
+    The distance of two corners is the smaller of |Δx| and |Δy|, which is 0 when a horizontal or vertical wall
+    can join them. `corners`: (corners, 2), pixels. For a single corner the result is empty.
     """
     if len(corners) < 2:
         return numpy.zeros(0)
@@ -35,11 +35,11 @@ def axis_distance(plans: Iterable[Plan]) -> float:
 # --8<-- [end:axis_distance]
 # --8<-- [start:line_distance]
 def line_distances(corners: numpy.ndarray) -> numpy.ndarray:
-    """Return how far each corner is from being in line with others both ways, (corners,), pixels.
+    """Return the distance of each corner from alignment with others in both axes, (corners,), pixels.
 
-    It is the larger of two distances, to the nearest other corner in x and to the nearest in y: a corner of
-    a plan has another one above or below, and another one beside it, and random corners seldom have both.
-    `corners`: (corners, 2), pixels. A single corner has no distance: the result is empty.
+    It is the larger of the distances to the nearest other corner in x and in y: a corner of a plan is aligned
+    with one corner vertically and another horizontally, which is rare for random corners. `corners`:
+    (corners, 2), pixels. For a single corner the result is empty.
     """
     if len(corners) < 2:
         return numpy.zeros(0)
@@ -55,29 +55,29 @@ def line_distance(plans: Iterable[Plan]) -> float:
 
 # --8<-- [end:line_distance]
 def median(parts: Iterable[numpy.ndarray]) -> float:
-    """Return the median of all values in some arrays, or NaN of nothing."""
+    """Return the median of all values in the arrays, or NaN without values."""
     values = numpy.concatenate([numpy.zeros(0), *parts])
     return float(numpy.median(values)) if len(values) else float("nan")
 
 
 def mean_corners(plans: Iterable[Plan]) -> float:
-    """Return how many corners a plan has on average; NaN without plans."""
+    """Return the mean number of corners of a plan; NaN without plans."""
     return mean([len(plan.corners) for plan in plans])
 
 
 def closed_share(plans: Iterable[Plan]) -> float:
-    """Return the share of plans that are rooms and nothing else, from 0 to 1; NaN without plans."""
+    """Return the share of plans that consist of closed rooms, from 0 to 1; NaN without plans."""
     return mean([is_closed(plan) for plan in plans])
 
 
 def mean(values: list[float]) -> float:
-    """Return the mean, or NaN of nothing."""
+    """Return the mean, or NaN without values."""
     return sum(values) / len(values) if values else float("nan")
 
 
 # --8<-- [start:room_histograms]
 def room_histograms(plans: Iterable[Plan]) -> dict[str, Histogram]:
-    """Return how many plans have 0, 1, 2 … rooms: in all ("total") and of each kind. The shares sum to 1."""
+    """Return the shares of plans with 0, 1, 2 … rooms, in total ("total") and of each kind."""
     counts = []
     for plan in plans:
         kinds = Counter(room.kind for room in find_rooms(plan))
@@ -92,8 +92,8 @@ def room_histograms(plans: Iterable[Plan]) -> dict[str, Histogram]:
 def histogram_distance(first: Histogram, second: Histogram) -> float:
     """Return the earth mover's distance (Wasserstein-1) of two histograms, in rooms: Σₖ |F(k) - G(k)|.
 
-    F and G are the cumulative shares. It is how many rooms have to be added to or taken from a plan, on
-    average, so that the histograms become equal.
+    F and G are the cumulative shares. It is the mean number of rooms to add to or remove from a plan to make
+    the histograms equal.
     """
     most = max(len(first), len(second))
     padded = [numpy.pad(histogram, (0, most - len(histogram))) for histogram in (first, second)]
@@ -103,7 +103,7 @@ def histogram_distance(first: Histogram, second: Histogram) -> float:
 # --8<-- [end:room_histograms]
 # --8<-- [start:wall_scores]
 def pairs_of_corners(plans: PlanSet) -> torch.Tensor:
-    """Return which pairs can be a wall: two different corners of a plan, each pair once.
+    """Return which pairs can have a wall: two different corners of a plan, each pair once.
 
     Bool (plans, most corners, most corners), true above the diagonal only.
     """
@@ -114,15 +114,15 @@ def pairs_of_corners(plans: PlanSet) -> torch.Tensor:
 def f1(predicted: torch.Tensor, true: torch.Tensor) -> float:
     """Return 2·TP / (2·TP + FP + FN) over pairs of corners: `predicted` and `true` are bool, of one shape.
 
-    The pairs without a wall that are found count for nothing, unlike in the accuracy: most pairs have none.
-    Without any wall, predicted or true, it is 1.
+    Unlike accuracy, it ignores correct pairs without a wall, which are most pairs. Without any wall,
+    predicted or true, it is 1.
     """
     walls = int(predicted.sum()) + int(true.sum())  # 2·TP + FP + FN
     return 2 * int((predicted & true).sum()) / walls if walls else 1.0
 
 
 def accuracy(predicted: torch.Tensor, true: torch.Tensor) -> float:
-    """Return the share of pairs that are right, bool tensors of one shape; NaN without pairs."""
+    """Return the share of correct pairs in bool tensors of one shape; NaN without pairs."""
     return int((predicted == true).sum()) / true.numel() if true.numel() else float("nan")
 
 

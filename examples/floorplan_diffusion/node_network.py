@@ -15,7 +15,7 @@ CHANNELS = 2 + len(KINDS) + 1  # x, y, kinds of rooms, and whether the corner is
 
 # --8<-- [start:node_network]
 class NodeNetwork(nn.Module):
-    """A transformer over corners. Another order of the corners gives the same noise in that order."""
+    """A transformer over corners, which is equivariant to their order."""
 
     def __init__(self, width: int = 256, layers: int = 24, heads: int = 4) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class NodeNetwork(nn.Module):
         self.noise_xy, self.noise_bits = head(width, 2), head(width, CHANNELS - 2)
 
     def forward(self, nodes: torch.Tensor, steps: torch.Tensor) -> torch.Tensor:
-        """Return the noise (batch, corners, 10) in noisy corners of that shape at steps (batch,)."""
+        """Return the noise (batch, corners, 10) in noisy `nodes` of that shape at steps (batch,)."""
         x = self.place(sinusoids(pixels_of(nodes), self.width // 2, OF_PIXELS).flatten(2)) + self.bits(
             nodes[..., 2:]
         )
@@ -36,16 +36,16 @@ class NodeNetwork(nn.Module):
 
 
 def pixels_of(nodes: Nodes) -> Nodes:
-    """Return x and y (…, 2) in pixels of nodes (…, 10), which have them from -1 to 1."""
+    """Return x and y in pixels, (…, 2), of nodes (…, 10), which store them from -1 to 1."""
     return (nodes[..., :2] + 1) * (CANVAS / 2)
 
 
 # --8<-- [end:node_network]
 def node_tensor(corners: torch.Tensor, kinds: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
-    """Return corners as the diffusion sees them, float32 (plans, corners, 10) from -1 to 1.
+    """Return corners as input of the diffusion, float32 (plans, corners, 10) from -1 to 1.
 
-    `corners` (…, 2) are pixels, `kinds` (…, 7) and `real` (…) are true or false. The last channel is 1 for
-    padding, all others of padding are those of a corner in the middle that touches nothing.
+    `corners` (…, 2) are pixels, `kinds` (…, 7) and `real` (…) are bool. The last channel is 1 for padding;
+    the other channels of padding are those of a corner at the centre without rooms.
     """
     places = torch.where(real.unsqueeze(-1), corners / (CANVAS / 2) - 1, 0)
     bits = torch.cat([kinds, ~real.unsqueeze(-1)], -1)

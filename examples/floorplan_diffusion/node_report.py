@@ -1,4 +1,4 @@
-"""What a run of stage 1 tells its user: the facts first, a line per epoch, the result last."""
+"""The report of a run of stage 1: its settings, a line per epoch, and its result."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ HEADER = "epoch   step  noise loss   in x, y  alignment  held-out loss   in x, y
 
 
 def describe(task: "NodeDiffusion", config: dict[str, Any]) -> list[str]:
-    """Return the facts of a run: network, versions, device, precision, data, recipe."""
+    """Return the settings of a run as lines: network, versions, device, precision, data, recipe."""
     options = task.options
     return [
         f"network    {options.layers} layers of width {options.width}, {options.heads} heads: "
@@ -36,7 +36,7 @@ def epoch_line(epoch: int, step: int, result: dict[str, float], speed: float) ->
 
 
 def conclude(task: "NodeDiffusion", run: RunFolder) -> list[str]:
-    """Draw curves.png, write summary.json, and return the result in words."""
+    """Draw curves.png, write summary.json, and return the lines about the result."""
     progress = task.state.progress
     loss = progress["result"]["val_loss"]
     panels = [

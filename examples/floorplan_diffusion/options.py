@@ -1,4 +1,4 @@
-"""The command lines of both stages: their flags, their defaults, and what they resolve to."""
+"""The command lines of both stages: flags, defaults, and the resulting options."""
 
 import argparse
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ EDGE_SIZES = {
     "origin": {"width": 256, "layers": 12, "recompute": True},
 }
 NODE_RECIPES = {
-    "generated": {  # learns to draw corners in line within minutes
+    "generated": {  # learns to draw aligned corners within minutes
         "size": "small",
         "epochs": 24,
         "batch_size": 64,
@@ -33,7 +33,7 @@ NODE_RECIPES = {
         "place_weight": 20.0,
         "focus": 2.0,
     },
-    "folder": {  # the guide's; 3,900 epochs of 65,763 plans are its million steps
+    "folder": {  # those of the guide; 3,900 epochs of 65,763 plans are its million steps
         "size": "origin",
         "epochs": 3900,
         "batch_size": 256,
@@ -47,7 +47,7 @@ EDGE_RECIPES = {
     "generated": {"size": "small", "epochs": 4, "batch_size": 16, "lr": 1e-3, "weight_decay": 1e-5},
     "folder": {"size": "origin", "epochs": 20, "batch_size": 8, "lr": 1e-4, "weight_decay": 1e-5},
 }
-QUICK = {"epochs": 1, "max_steps": 20, "width": 32, "layers": 2, "plans": 640}  # does everything run?
+QUICK = {"epochs": 1, "max_steps": 20, "width": 32, "layers": 2, "plans": 640}  # tests that everything runs
 # --8<-- [end:defaults]
 
 FORMER = {"--num-workers": "--workers"}
@@ -56,18 +56,18 @@ DATA = f"{', '.join(NAMES)}, or a folder with train.npz, val.npz and test.npz; g
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions(TrainingOptions):
-    """What both stages have in common."""
+    """The options that both stages share."""
 
-    precision: str = "fp32"  # places are exact to a pixel of 256, which is all that bf16 can tell apart
+    precision: str = "fp32"  # bf16 cannot distinguish more than the 256 pixels of a coordinate
     data: str = "generated"
     data_name: str = "generated"  # or "folder"
     plans: int = 4_000  # to generate
-    corners: int | None = None  # places for corners in a plan; None: as many as the largest has
+    corners: int | None = None  # corners per plan, with padding; None: those of the largest plan
     size: str
     width: int
     layers: int
     heads: int = 4
-    empty_cache: int | None = None  # steps after which unused memory is given back; None: never
+    empty_cache: int | None = None  # steps after which unused memory is released; None: never
 
     DERIVED: ClassVar[frozenset[str]] = frozenset({"data_name"})
     MAY_CHANGE: ClassVar[frozenset[str]] = TrainingOptions.MAY_CHANGE | {"empty_cache"}
@@ -77,11 +77,11 @@ class PlanOptions(TrainingOptions):
 class NodeOptions(PlanOptions):
     """Every option of stage 1 with the value that holds in this run."""
 
-    ema: float  # how much of the averaged weights stays at each step
-    alignment: float = 1.0  # weight of the loss for corners that stand in no line
+    ema: float  # decay of the averaged weights at each step
+    alignment: float = 1.0  # weight of the alignment loss
     optimizer: str
-    place_weight: float  # of the noise in x and y in the loss that trains; that in the other channels has 1
-    focus: float  # steps are drawn as steps · u**focus, u from 0 to 1; above 1: more with little noise
+    place_weight: float  # weight of the noise in x and y in the training loss; the other channels have 1
+    focus: float  # steps are drawn as steps · u**focus, u from 0 to 1; above 1: more steps with little noise
     weight_decay: float = 0.0
 
 
@@ -89,7 +89,7 @@ class NodeOptions(PlanOptions):
 class EdgeOptions(PlanOptions):
     """Every option of stage 2 with the value that holds in this run."""
 
-    recompute: bool = False  # each layer in the backward pass, to save memory
+    recompute: bool = False  # recompute each layer in the backward pass, to save memory
 
     MAY_CHANGE: ClassVar[frozenset[str]] = PlanOptions.MAY_CHANGE | {"recompute"}
 
@@ -113,7 +113,7 @@ def plan_parser(program: str, description: str, help_texts: dict[str, str]) -> S
 
 
 def read_node_options(argv: Sequence[str] | None) -> dict[str, Any]:
-    """Return the options of stage 1 that were typed, without defaults. Raises UsageError."""
+    """Return the options of stage 1 on the command line, without defaults. Raises UsageError."""
     parser = plan_parser(
         "train_nodes.py",
         "Stage 1: train a diffusion model to draw corners of floor plans. With no option: generated plans.",
@@ -138,7 +138,7 @@ def read_node_options(argv: Sequence[str] | None) -> dict[str, Any]:
 
 
 def read_edge_options(argv: Sequence[str] | None) -> dict[str, Any]:
-    """Return the options of stage 2 that were typed, without defaults. Raises UsageError."""
+    """Return the options of stage 2 on the command line, without defaults. Raises UsageError."""
     parser = plan_parser(
         "train_edges.py",
         "Stage 2: train a network to say where walls stand. With no option: generated plans.",
@@ -179,7 +179,7 @@ def resolve(
     values = {**recipe, **sizes[typed.get("size", recipe["size"])]}
     values |= QUICK if "quick" in typed else {}
     values |= {option: value for option, value in typed.items() if option in kind.__dataclass_fields__}
-    if name == "folder":  # a run may be continued from elsewhere
+    if name == "folder":  # a run may be resumed from another folder
         values["data"] = str(Path(expanded(values["data"])).resolve())
     options = kind(**values | {"data_name": name})
     if options.width % 16 or options.width % options.heads:

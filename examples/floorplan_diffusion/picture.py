@@ -1,4 +1,4 @@
-"""A picture made of filled areas, strokes and texts: as SVG, or as PNG drawn by matplotlib."""
+"""Pictures of filled areas, strokes and texts, as SVG, or as PNG drawn by matplotlib."""
 
 import io
 import unicodedata
@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon, Wedge
 
 FAMILY = "system-ui, -apple-system, sans-serif"
-POINTS = 72 / 100  # how many points a pixel is: matplotlib draws for 100 pixels per inch
+POINTS = 72 / 100  # points per pixel: matplotlib draws at 100 pixels per inch
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,12 @@ class Area:
 
     points: numpy.ndarray  # (points, 2), as all coordinates in pixels; y grows downwards
     colour: str
-    name: str = ""  # SVG: shown while the pointer is on it
+    name: str = ""  # the tooltip in SVG
 
 
 @dataclass(frozen=True)
 class Strokes:
-    """Lines of one look, with ends cut off straight."""
+    """Lines of one style, with butt ends."""
 
     lines: numpy.ndarray  # (lines, 2, 2)
     colour: str
@@ -68,14 +68,14 @@ class Picture:
 
     width: float
     height: float
-    title: str  # for those who cannot see it, and a longer description
+    title: str  # the alternative text, with a longer description
     description: str
     shapes: list[Shape] = field(default_factory=list)
 
     def svg(self, shown: float | None = None, background: str | None = None) -> str:
-        """Return the picture as the text of an SVG file, to be shown `shown` pixels wide where there is room.
+        """Return the picture as the text of an SVG file, at most `shown` pixels wide.
 
-        Without a background, what lies behind the picture shows through.
+        Without a background it is transparent.
         """
         shown = shown or self.width
         size = f'width="{number(shown)}" height="{number(shown * self.height / self.width)}"'
@@ -91,7 +91,7 @@ class Picture:
         return "\n".join([*lines, *map(svg_element, self.shapes), "</svg>", ""])
 
     def png(self, scale: float = 2.0, background: str | None = None) -> bytes:
-        """Return the picture as the bytes of a PNG file of `scale` times as many pixels along each side."""
+        """Return the picture as the bytes of a PNG file, with `scale` times the size in pixels."""
         with rc_context({"font.family": "DejaVu Sans", "path.simplify": False}):
             figure = Figure(figsize=(self.width / 100, self.height / 100), dpi=100 * scale)
             FigureCanvasAgg(figure)
@@ -105,19 +105,19 @@ class Picture:
 
 
 def text_width(text: str, size: float) -> float:
-    """Return about how wide a text is, pixels: a Chinese letter is square, others are narrower."""
+    """Return the approximate width of a text in pixels: Chinese characters are square, others narrower."""
     return size * sum(letter_width(letter) for letter in text)
 
 
 def letter_width(letter: str) -> float:
-    """Return about how wide a letter is, in heights of a line: as in DejaVu Sans, which is a wide font."""
+    """Return the approximate width of a letter in line heights, as in DejaVu Sans, which is a wide font."""
     if unicodedata.east_asian_width(letter) in "WF":
         return 1.0
     return 0.4 if letter in " ijlrtf.,'" else 1.0 if letter in "mwMW" else 0.64
 
 
 def svg_element(shape: Shape) -> str:
-    """Return the element for a shape."""
+    """Return the SVG element of a shape."""
     if isinstance(shape, Text):
         anchor = ' text-anchor="middle"' if shape.centred else ""
         baseline = shape.y + 0.35 * shape.size  # half of a capital letter
@@ -135,7 +135,7 @@ def svg_element(shape: Shape) -> str:
 
 
 def svg_slice(shape: Slice) -> str:
-    """Return the beginning of the element for a slice of a pie: its outline."""
+    """Return the start of the SVG element of a pie slice, with its outline."""
     middle, radius = (number(shape.x), number(shape.y)), number(shape.radius)
     if shape.end - shape.start >= 1:
         return f'<circle cx="{middle[0]}" cy="{middle[1]}" r="{radius}"'

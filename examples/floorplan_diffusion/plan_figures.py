@@ -1,4 +1,4 @@
-"""How good drawn plans are beside real ones: figures, and a table of them."""
+"""Compare generated plans with real ones: metrics, and a table of them."""
 
 import math
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ ROWS = {  # of the table: name, unit, digits
 
 
 def describe_plans(plans: list[Plan], real: list[Plan]) -> dict[str, dict[str, float]]:
-    """Return figures of drawn plans and, if there are any, of real ones, with what lies between them."""
+    """Return the metrics of generated plans and, if given, of real ones, with distances between both."""
     found = {"drawn": figures(plans)}
     if real:
         found["data"] = figures(real)
@@ -38,7 +38,7 @@ def describe_plans(plans: list[Plan], real: list[Plan]) -> dict[str, dict[str, f
 
 
 def figures(plans: list[Plan]) -> dict[str, float]:
-    """Return what can be said of plans by themselves."""
+    """Return the metrics of plans that need no comparison."""
     total = room_histograms(plans)["total"]
     return {
         "plans": len(plans),
@@ -52,7 +52,7 @@ def figures(plans: list[Plan]) -> dict[str, float]:
 
 
 def metrics_table(found: dict[str, dict[str, float]]) -> Iterator[str]:
-    """Yield the lines of a table of figures, with a column for each entry."""
+    """Yield the lines of a table of metrics, with a column for each entry."""
     yield " " * 37 + "".join(f"{part:>9}" for part in found)
     for key, (name, unit, digits) in ROWS.items():
         factor = 100 if unit == "%" else 1

@@ -1,8 +1,8 @@
 """Floor plans in a .npz file of plain numbers. A data set is a folder with train.npz, val.npz and test.npz.
 
-Any program can write them: corners (plans, most corners, 2) uint8, pixels; kinds (plans, most corners, 7)
-bool; counts (plans,), corners of each plan, with zeros behind them; walls (walls, 2), the two corners that
-each joins, the smaller number first, plan after plan; wall_counts (plans,), walls of each plan.
+The arrays are: corners (plans, most corners, 2) uint8, pixels; kinds (plans, most corners, 7) bool; counts
+(plans,), the number of corners of each plan, after which both are zero; walls (walls, 2), the indices of the
+two corners of each wall, the smaller first, plan after plan; wall_counts (plans,), the number of walls.
 """
 
 import shlex
@@ -19,7 +19,7 @@ from snippets.errors import UsageError
 
 SPLITS = ("train", "val", "test")
 MOST_PLANS = 300_000  # of a file; RPLAN has 80,000. Each takes 2,809 bytes for its walls
-SHAPES = {  # "" is any number but none
+SHAPES = {  # "" is any positive number
     "corners": ("", "", 2),
     "kinds": ("", "", len(KINDS)),
     "counts": ("",),
@@ -32,7 +32,7 @@ CONVERT = "python examples/floorplan_diffusion/convert.py"
 
 def write_plans(path: Path, plans: PlanSet) -> None:
     """Replace `path` by a file with the plans. Raises OSError."""
-    walls = plans.walls.triu().nonzero().numpy()  # of each: plan, corner, corner
+    walls = plans.walls.triu().nonzero().numpy()  # rows of plan, corner, corner
     arrays = {
         "corners": plans.corners.numpy(),
         "kinds": plans.kinds.numpy(),
@@ -44,7 +44,7 @@ def write_plans(path: Path, plans: PlanSet) -> None:
 
 
 def write_splits(folder: Path, splits: Splits) -> None:
-    """Make `folder` a data set with the plans: all of it appears at once. Raises UsageError and RunError."""
+    """Write the plans as a data set into the new `folder`, atomically. Raises UsageError and RunError."""
 
     def write(new: Path) -> None:
         for split in SPLITS:
@@ -54,7 +54,7 @@ def write_splits(folder: Path, splits: Splits) -> None:
 
 
 def read_splits(folder: Path) -> Splits:
-    """Return the three files of a data set. Raises UsageError that says what is wrong with it."""
+    """Return the plans of a data set. Raises UsageError with the reason."""
     if not folder.is_dir():
         raise UsageError(f"{folder} is no folder with train.npz, val.npz and test.npz; to make one: {MAKE}")
     if holds_published_files(folder):
@@ -66,14 +66,14 @@ def read_splits(folder: Path) -> Splits:
 
 
 def holds_published_files(folder: Path) -> bool:
-    """Return whether there is no file of ours, but `.npy` files, also in the folders of the three splits."""
+    """Return whether `folder`, or folders of splits in it, have `.npy` files and none of ours."""
     if any((folder / f"{split}.npz").exists() for split in SPLITS):
         return False
     return any(next(part.glob("*.npy"), None) for part in (folder, *(folder / split for split in SPLITS)))
 
 
 def read_plans(path: Path) -> PlanSet:
-    """Return the plans in a file. Raises UsageError that says what is wrong with it."""
+    """Return the plans in a file. Raises UsageError with the reason."""
     if not path.exists():
         raise UsageError(f"{path.parent} has no {path.name}; to make a whole folder: {MAKE}")
     arrays = {name: numpy.ascontiguousarray(array) for name, array in read_npz(path, list(SHAPES)).items()}
@@ -99,7 +99,7 @@ def read_plans(path: Path) -> PlanSet:
 
 
 def check_shapes(path: Path, arrays: dict[str, numpy.ndarray]) -> None:
-    """Raise UsageError unless the arrays have the right kinds and sizes and belong together."""
+    """Raise UsageError unless the arrays have the right types and matching shapes."""
     for name, array in arrays.items():
         wanted = {"corners": "uint8", "kinds": "bool"}.get(name, "whole numbers")
         if array.dtype != wanted if wanted != "whole numbers" else array.dtype.kind not in "iu":
@@ -131,9 +131,9 @@ def refuse_first(path: Path, wrong: numpy.ndarray, what: str) -> None:
 
 
 def have_equal_corners(corners: numpy.ndarray, real: numpy.ndarray) -> numpy.ndarray:
-    """Return which plans have two corners at one place: with them, a graph cannot be drawn."""
+    """Return which plans have two corners at the same place, which a graph cannot have."""
     places = corners[..., 0].astype(numpy.int32) * 256 + corners[..., 1]
-    places = numpy.where(real, places, -1 - numpy.arange(corners.shape[1]))  # all others differ
+    places = numpy.where(real, places, -1 - numpy.arange(corners.shape[1]))  # padding gets distinct places
     places.sort(axis=1)
     return (places[:, 1:] == places[:, :-1]).any(1)
 

@@ -1,4 +1,4 @@
-"""Floor plans as graphs: corners with the kinds of rooms that they touch, and the walls between them."""
+"""Floor plans as graphs of corners, with the kinds of adjacent rooms, and walls between them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ import torch
 # --8<-- [start:kinds]
 KINDS = ("living room", "bedroom", "storage", "kitchen", "bathroom", "balcony", "outside")
 OUTSIDE = KINDS.index("outside")
-MOST_CORNERS = 53  # in the published data; larger plans were left out there
+MOST_CORNERS = 53  # of a plan in the published data
 CANVAS = 256  # pixels along each side
 
 
@@ -21,17 +21,17 @@ class Plan:
     """One floor plan; x grows to the right, y downwards."""
 
     corners: numpy.ndarray  # (corners, 2) float, pixels
-    kinds: numpy.ndarray  # (corners, 7) bool: which kinds of rooms touch the corner
-    walls: numpy.ndarray  # (walls, 2) int: pairs of corners, the smaller number first
+    kinds: numpy.ndarray  # (corners, 7) bool: the kinds of rooms at the corner
+    walls: numpy.ndarray  # (walls, 2) int: indices of two corners, the smaller first
 
 
 # --8<-- [end:plan]
 @dataclass(frozen=True)
 class PlanSet:
-    """Many plans in arrays of one size, for training. What lies behind a plan's own corners is zero."""
+    """Many plans in arrays of one size, for training. Padding is zero."""
 
     name: str
-    source: str  # in words, for the report of a run
+    source: str  # a description for the report of a run
     corners: torch.Tensor  # (plans, most corners, 2) uint8, pixels
     kinds: torch.Tensor  # (plans, most corners, 7) bool
     counts: torch.Tensor  # (plans,) int64: corners of each plan
@@ -42,7 +42,7 @@ class PlanSet:
 
     @classmethod
     def of(cls, name: str, source: str, plans: list[Plan], most: int | None = None) -> Self:
-        """Return the plans in arrays for `most` corners, or for as many as the largest has."""
+        """Return the plans in arrays for `most` corners, by default those of the largest plan."""
         counts = torch.tensor([len(plan.corners) for plan in plans])
         most = most or int(counts.max())
         corners = torch.zeros(len(plans), most, 2, dtype=torch.uint8)
@@ -57,7 +57,7 @@ class PlanSet:
         return cls(name, source, corners, kinds, counts, walls)
 
     def padded(self, most: int) -> Self:
-        """Return the same plans in arrays for `most` corners, which must be enough."""
+        """Return the same plans in arrays for `most` corners, not fewer than the largest plan has."""
         more = most - self.corners.shape[1]
         pad = torch.nn.functional.pad
         return replace(
@@ -68,7 +68,7 @@ class PlanSet:
         )
 
     def real(self) -> torch.Tensor:
-        """Return which of the corners are corners of a plan, bool (plans, most corners)."""
+        """Return which corners are not padding, bool (plans, most corners)."""
         return torch.arange(self.corners.shape[1]) < self.counts.unsqueeze(1)
 
     def __iter__(self) -> Iterator[Plan]:
@@ -82,12 +82,12 @@ class PlanSet:
 
 @dataclass(frozen=True)
 class Splits:
-    """The plans to learn from, those that are held out, and those that only the final evaluation reads."""
+    """The plans for training, for validation, and for the final test."""
 
     train: PlanSet
     val: PlanSet
     test: PlanSet
 
     def most_corners(self) -> int:
-        """Return how many corners the largest plan of all has."""
+        """Return the number of corners of the largest plan."""
         return max(int(part.counts.max()) for part in (self.train, self.val, self.test))

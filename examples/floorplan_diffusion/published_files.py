@@ -1,6 +1,6 @@
-"""Plans as they are published for GSDiff: one .npy file each, a Python dictionary that numpy.save pickled.
+"""Read plans as published for GSDiff: each is a .npy file with a Python dictionary pickled by numpy.save.
 
-Whoever unpickles a file with NumPy runs what its author put in. Here it is read without executing anything.
+Unpickling a file with NumPy can execute code in it. Here it is read without executing code.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ from snippets.restricted_pickle import read_pickled_arrays
 
 ROWS = "corner_list_np_normalized_padding_withsemantics"  # of each corner: x, y and 14 counts
 SEVEN = ((2, 6, 12), (3, 7, 8, 9, 10), (13, 14), (4,), (5,), (11,), (15,))  # columns of each of our KINDS
-LARGEST = 1 << 24  # bytes; those that are published have 200,000
+LARGEST = 1 << 24  # bytes; published files have 200,000
 MOST, PAIRS = MOST_CORNERS, MOST_CORNERS**2
 ARRAYS = {  # "n" is the number of corners
     "corners_np": (("n", 2), "float64"),
@@ -42,9 +42,9 @@ OTHERS = {
 
 
 def find_files(path: Path) -> dict[str, list[Path]]:
-    """Return the files of each split, which are in the folders train, val and test. Raises UsageError.
+    """Return the files of each split, from the folders train, val and test. Raises UsageError.
 
-    Of files in one folder a tenth is held out and a tenth is to test with. A single file is in all splits.
+    Files in one folder are split: a tenth is for validation, a tenth for testing. One file is in all splits.
     """
     if path.is_file():
         return {split: [path] for split in SPLITS}
@@ -70,12 +70,12 @@ def npy_files(folder: Path) -> list[Path]:
 
 
 def read_entry(path: Path) -> dict:
-    """Return the dictionary in a file, without executing it. Raises ValueError that says what is wrong."""
+    """Return the dictionary in a file, without executing code. Raises ValueError with the reason."""
     content = read_bytes(path)
     start = check_header(content[:HEAD])
     try:
         entry = read_pickled_arrays(content[start:])
-    except Exception as error:  # a damaged pickle can raise almost anything
+    except Exception as error:  # a damaged pickle can raise any error
         raise ValueError(f"no whole pickle of plain values: {in_words(error)}") from None
     if not isinstance(entry, dict):
         raise ValueError(f"it holds a {type(entry).__name__}, not a dictionary")
@@ -83,7 +83,7 @@ def read_entry(path: Path) -> dict:
 
 
 def read_bytes(path: Path, head: bool = False) -> bytes:
-    """Return the content of a file, or only that in which its `head` is. Raises ValueError."""
+    """Return the content of a file, or with `head` only its beginning. Raises ValueError."""
     try:
         if not head:
             return foreign_files.read_bytes(path, LARGEST)
@@ -94,10 +94,10 @@ def read_bytes(path: Path, head: bool = False) -> bytes:
 
 
 def check_header(content: bytes) -> int:
-    """Return where the pickle begins that a file with one object has. Raises ValueError."""
+    """Return the offset of the pickle in a file with one object. Raises ValueError."""
     try:
         head = read_head(content)
-    except Exception as error:  # the head is Python in a text
+    except Exception as error:  # the header is a Python expression
         raise ValueError(f"no .npy file: {in_words(error)}") from None
     if head.shape != () or head.dtype.kind != "O":
         raise ValueError(f"it holds numbers ({head.dtype}, shape {head.shape}), not one dictionary")
@@ -105,12 +105,12 @@ def check_header(content: bytes) -> int:
 
 
 def in_words(error: Exception) -> str:
-    """Return the first line of what an error says, cut where it is long."""
+    """Return the first line of an error message, shortened if long."""
     return one_line(str(error).partition("\n")[0] or type(error).__name__, most=200)
 
 
 def problems(entry: dict) -> list[str]:
-    """Return in which of its keys, shapes and types a dictionary is not as published."""
+    """Return the keys, shapes and types in which a dictionary differs from the published format."""
     found = [f"no {key}" for key in (*ARRAYS, *OTHERS) if key not in entry]
     corners = len(entry["corners"]) if isinstance(entry.get("corners"), list) else "n"
     for key, (shape, kind) in ARRAYS.items():
@@ -125,7 +125,7 @@ def problems(entry: dict) -> list[str]:
 
 
 def has(array: numpy.ndarray, shape: tuple, kind: str) -> bool:
-    """Return whether an array has that type and shape; any size where `shape` has a name."""
+    """Return whether an array has this type and shape; a name in `shape` stands for any size."""
     fits = array.ndim == len(shape) and all(
         isinstance(known, str) or size == known for size, known in zip(array.shape, shape, strict=True)
     )
@@ -133,13 +133,13 @@ def has(array: numpy.ndarray, shape: tuple, kind: str) -> bool:
 
 
 def described(value: Any) -> str:
-    """Return what a value is, in short."""
+    """Return a short description of a value."""
     return f"{value.dtype} {value.shape}" if isinstance(value, numpy.ndarray) else type(value).__name__
 
 
 # --8<-- [start:plan_of_entry]
 def plan_of_entry(entry: dict) -> Plan:
-    """Return the plan in a published dictionary. Raises ValueError that says why it is none."""
+    """Return the plan in a published dictionary. Raises ValueError with the reason."""
     pixels = numbers(entry, "corners_np")
     count = len(pixels)
     if pixels.shape != (count, 2) or not 1 <= count <= MOST_CORNERS:
@@ -161,7 +161,7 @@ def plan_of_entry(entry: dict) -> Plan:
 
 # --8<-- [end:plan_of_entry]
 def numbers(entry: dict, key: str, shape: tuple | None = None) -> numpy.ndarray:
-    """Return an array of the entry as float64. Raises ValueError unless it has the shape, and no NaN."""
+    """Return an array of the entry as float64. Raises ValueError for another shape or NaN."""
     value = entry.get(key)
     if not isinstance(value, numpy.ndarray) or value.ndim != 2 or shape not in (None, value.shape):
         raise ValueError(f"{key} is {described(value)}, not an array {shape or '(corners, 2)'}")

@@ -1,18 +1,18 @@
-"""Where in a room its name fits."""
+"""Find a place for the name of a room."""
 
 import numpy
 from matplotlib.path import Path
 
-STEP = 4.0  # pixels between the places that are tried
+STEP = 4.0  # pixels between tested places
 
 
 def place_for_name(
     outline: numpy.ndarray, walls: numpy.ndarray, size: tuple[float, float]
 ) -> tuple[float, float] | None:
-    """Return the middle of a box of `size` (width, height) that lies in a room and touches no wall, or None.
+    """Return the centre of a box of `size` (width, height) inside a room that touches no wall, or None.
 
-    `outline`: (points, 2), the room; `walls`: (walls, 2, 2), all of the plan, also those within the room. Of
-    the places that are as far from the walls as possible, the one nearest to the middle of the room is taken.
+    `outline`: (points, 2), the room; `walls`: (walls, 2, 2), all of the plan, also inside the room. Of the
+    places farthest from the walls, it is the one nearest to the middle of the room.
     """
     low, high = outline.min(axis=0), outline.max(axis=0)
     centre = (low + high) / 2
@@ -34,9 +34,9 @@ def place_for_name(
 
 
 def touched(places: numpy.ndarray, half: numpy.ndarray, walls: numpy.ndarray) -> numpy.ndarray:
-    """Return at which places a wall comes into the box of the size 2 · `half` around it, (places,) bool.
+    """Return at which places a wall enters the box of size 2 · `half` around the place, (places,) bool.
 
-    Along each axis the wall is within the box's reach for a part of its way; the parts must not overlap.
+    A wall enters the box if the parts of it that are within the box along x and along y overlap.
     """
     start = walls[None, :, 0] - places[:, None]  # (places, walls, 2)
     way = (walls[:, 1] - walls[:, 0])[None]

@@ -1,4 +1,4 @@
-"""From a plan's walls to its rooms: the faces of a drawing made of straight lines."""
+"""Find the rooms of a plan: the faces of the planar graph of its walls."""
 
 from collections import deque
 from dataclasses import dataclass, replace
@@ -9,9 +9,9 @@ import numpy
 
 from examples.floorplan_diffusion.plans import Plan
 
-TIES = (2, 4, 3, 1, 5, 0)  # of kinds with equal counts the first one here: a small room before a large one
-ON_WALL = 0.5  # pixels: a corner as near to a wall as this lies on it
-LEAST_AREA = 1.0  # square pixels; what is smaller lies between walls on one line
+TIES = (2, 4, 3, 1, 5, 0)  # order of kinds with equal counts: small rooms before large ones
+ON_WALL = 0.5  # pixels: a corner within this distance of a wall is on it
+LEAST_AREA = 1.0  # square pixels; smaller faces are between walls on one line
 Walls = list[tuple[int, int]]
 Neighbours = dict[int, list[int]]
 
@@ -30,16 +30,16 @@ class Room:
 def find_rooms(plan: Plan) -> list[Room]:
     """Return the rooms of a plan, the largest first.
 
-    Corners at the same place count as one, the first of them. Walls that lie on no cycle enclose nothing and
-    are left out. A room within another one does not cut a hole into it: draw the rooms in their order. Where
-    walls cross, rooms may overlap.
+    Corners at the same place count as one, the first of them. Walls that are on no cycle enclose nothing and
+    are ignored. A room inside another one does not cut a hole into it, so draw the rooms in their order.
+    Where walls cross, rooms may overlap.
     """
     walls = on_cycles(distinct_walls(plan))
     x, y = plan.corners.T
     found = []
     for face in trace_faces(walls, plan.corners):
         area = numpy.sum(x[face] * numpy.roll(y[face], -1) - numpy.roll(x[face], -1) * y[face]) / 2
-        if area >= LEAST_AREA:  # the outer face of each part runs the other way around: its area is negative
+        if area >= LEAST_AREA:  # the outer face of each part has a negative area
             found.append((area, Room(tuple(face), majority(plan.kinds[face]))))
     return [room for area, room in sorted(found, key=lambda pair: (-pair[0], pair[1].corners))]
 
@@ -51,10 +51,10 @@ def majority(kinds: numpy.ndarray) -> int:
 
 
 def trace_faces(walls: Walls, corners: numpy.ndarray) -> list[list[int]]:
-    """Return all faces as corner numbers: rooms clockwise, what is around each part counter-clockwise.
+    """Return all faces as indices of corners: rooms clockwise, the outer face of each part counter-clockwise.
 
-    Each wall is passed once in each direction. At a corner the next wall is the one with the sharpest turn to
-    the right, so nothing lies between.
+    Each wall is traversed once in each direction. At a corner the next wall is the one with the sharpest
+    right turn.
     """
     around = neighbours(walls)
     following = {}
@@ -77,9 +77,9 @@ def trace_faces(walls: Walls, corners: numpy.ndarray) -> list[list[int]]:
 
 # --8<-- [end:find_rooms]
 def distinct_walls(plan: Plan) -> Walls:
-    """Return the walls between places, once each. A wall that passes a corner ends there, and goes on.
+    """Return the distinct walls between places, split where they pass a corner.
 
-    So a wall that is also there in two pieces counts once, and one that ends at the middle of another is
+    So a wall that also exists in two pieces counts once, and one that ends at the middle of another is
     joined to it.
     """
     places, place = numpy.unique(plan.corners, axis=0, return_index=True, return_inverse=True)[1:]
@@ -91,7 +91,7 @@ def distinct_walls(plan: Plan) -> Walls:
     way = (to_place * along).sum(axis=2) / lengths**2  # 0 at the start of a wall, 1 at its end
     aside = numpy.abs(to_place[..., 0] * along[..., 1] - to_place[..., 1] * along[..., 0]) / lengths
     passed = (way > 0) & (way < 1) & (aside <= ON_WALL)
-    passed &= ends[:, 1:] != places  # rounding can put its end a little before 1
+    passed &= ends[:, 1:] != places  # rounding can give its end slightly less than 1
     walls = set()
     for (first, last), ways, passes in zip(ends.tolist(), way, passed, strict=True):
         on_the_way = [int(places[index]) for index in numpy.flatnonzero(passes)[ways[passes].argsort()]]
@@ -101,10 +101,10 @@ def distinct_walls(plan: Plan) -> Walls:
 
 
 def on_cycles(walls: Walls) -> Walls:
-    """Return the walls that lie on a cycle; the others are bridges between parts, or end at a loose corner.
+    """Return the walls on a cycle; the others are bridges between parts, or end at a loose corner.
 
-    A tree reaches every corner of a part. Each wall that is not in the tree closes a cycle with the ways from
-    its two ends up the tree to where they meet.
+    Each wall outside the spanning tree of a part closes a cycle with the paths from its two ends up the tree
+    to their common ancestor.
     """
     parent, depth = spanning_trees(neighbours(walls))
     kept = set()
@@ -145,7 +145,7 @@ def spanning_trees(around: Neighbours) -> tuple[dict[int, int], dict[int, int]]:
 def parts(walls: Walls) -> list[list[int]]:
     """Return the corners of each connected part."""
     found: list[list[int]] = []
-    for corner, parent in spanning_trees(neighbours(walls))[0].items():  # part after part, from its root
+    for corner, parent in spanning_trees(neighbours(walls))[0].items():  # by part, from the root
         if parent == corner:
             found.append([])
         found[-1].append(corner)
@@ -162,9 +162,9 @@ def neighbours(walls: Walls) -> Neighbours:
 
 
 def is_closed(plan: Plan) -> bool:
-    """Return whether a plan is rooms and nothing else.
+    """Return whether a plan consists of closed rooms.
 
-    It has a room, its walls are connected and lie on cycles, none cross, and each corner is at a room.
+    It has a room, its walls are connected, are on cycles and do not cross, and each corner is at a room.
     """
     walls = distinct_walls(plan)
     if len(parts(walls)) != 1 or on_cycles(walls) != walls or walls_cross(walls, plan.corners):
@@ -178,7 +178,7 @@ def walls_cross(walls: Walls, corners: numpy.ndarray) -> bool:
     start, end = corners[numpy.array(walls)].transpose(1, 0, 2)  # (walls, 2) each
 
     def sides(points: numpy.ndarray) -> numpy.ndarray:
-        """Return on which side of each wall (row) each point (column) lies."""
+        """Return the side of each wall (row) on which each point (column) is."""
         (x, y), (px, py) = (end - start).T[..., None], (points - start[:, None]).transpose(2, 0, 1)
         return numpy.sign(x * py - y * px)
 
@@ -188,10 +188,10 @@ def walls_cross(walls: Walls, corners: numpy.ndarray) -> bool:
 
 # --8<-- [start:straightened]
 def straightened(plan: Plan, tolerance: float = 4.0) -> Plan:
-    """Return the plan with its nearly straight walls upright or level.
+    """Return the plan with its nearly straight walls made vertical or horizontal.
 
-    The ends of a wall that lie at most `tolerance` pixels apart across it get the same coordinate: the mean
-    of all corners that are joined in this way.
+    Ends of a wall whose x or y differ by at most `tolerance` pixels get the same coordinate: the mean of all
+    corners that are joined in this way.
     """
     corners = plan.corners.copy()
     walls = plan.walls.reshape(-1, 2)

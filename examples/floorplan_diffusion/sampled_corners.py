@@ -1,4 +1,4 @@
-"""From noise to the corners of plans, batch by batch; a stopped run goes on with the next batch."""
+"""Sample the corners of plans in batches; a stopped run continues with the next batch."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +16,11 @@ from snippets.atomic_write import replace_file
 from snippets.errors import UsageError
 from snippets.stop_signals import StopSignals
 
-SHOWN = (1000, 800, 600, 400, 200, 100, 50, 0)  # steps of which the first plan is kept, to be drawn
+SHOWN = (1000, 800, 600, 400, 200, 100, 50, 0)  # steps at which the first plan is drawn
 
 
 class Stopped(Exception):
-    """A signal asked to stop in the middle of a batch."""
+    """A stop signal arrived in the middle of a batch."""
 
     def __init__(self, signal: Signals) -> None:
         super().__init__(signal)
@@ -29,11 +29,11 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Batch:
-    """Some plans as the diffusion left them, and the way of the first of them."""
+    """The output of the diffusion for some plans, and intermediate steps of the first one."""
 
     nodes: numpy.ndarray  # (plans, corners, 10) float32, from -1 to 1
-    way: numpy.ndarray  # (moments, corners, 10) float32, from noise to the plan
-    steps: numpy.ndarray  # (moments,) int: the step of each moment, 0 at the end
+    way: numpy.ndarray  # (steps, corners, 10) float32, from noise to the plan
+    steps: numpy.ndarray  # (steps,) int: the numbers of these steps, 0 at the end
 
 
 # --8<-- [start:sample_batch]
@@ -47,10 +47,10 @@ def sample_batch(
     eta: float,
     stop: StopSignals,
 ) -> Batch:
-    """Return new plans, `shape` (plans, corners), of a trained network.
+    """Return new plans of a trained network; `shape` is (plans, corners).
 
-    The random numbers of a batch follow from `seed` (of all batches, number of the batch) alone, so that a
-    stopped run goes on with the same plans. Raises Stopped.
+    The random numbers depend only on `seed` (that of all batches, and the number of the batch), so that a
+    resumed run draws the same plans. Raises Stopped.
     """
     generator = torch.Generator().manual_seed(seed[0] * 1_000_003 + seed[1])
     wanted, way = list(SHOWN), {}
@@ -71,19 +71,19 @@ def save_batch(path: Path, batch: Batch) -> None:
 
 
 def load_batch(path: Path, shape: tuple[int, int]) -> Batch | None:
-    """Return the batch in a file; None when there is none, or when it is no whole file of this shape."""
+    """Return the batch in a file, or None when the file is missing, damaged or of another shape."""
     try:
         batch = Batch(**read_npz(path, ("nodes", "way", "steps")))
-    except UsageError:  # whatever is wrong with it, the batch is drawn again
+    except UsageError:  # the batch is drawn again
         return None
     return batch if batch.nodes.shape == (*shape, CHANNELS) else None
 
 
 # --8<-- [start:decode]
 def real_corners(nodes: numpy.ndarray, threshold: float = 0.5) -> numpy.ndarray:
-    """Return which of the nodes (…, 10) are corners, bool (…): the others fill the plan up.
+    """Return which of the nodes (…, 10) are corners and not padding, bool (…).
 
-    The last channel goes from -1, a corner, to 1, none; `threshold` is from 0 to 1 between them.
+    The last channel is -1 for a corner and 1 for padding; `threshold`, from 0 to 1, lies between them.
     """
     return (nodes[..., -1] + 1) / 2 < threshold
 
@@ -91,7 +91,7 @@ def real_corners(nodes: numpy.ndarray, threshold: float = 0.5) -> numpy.ndarray:
 def corners_of(nodes: numpy.ndarray, threshold: float = 0.5) -> Plan:
     """Return the corners among nodes (corners, 10) as a plan without walls, at whole pixels.
 
-    Corners at the same place become one, which touches the rooms of both.
+    Corners at the same place are merged, with the rooms of both.
     """
     nodes = nodes[real_corners(nodes, threshold)]
     pixels = pixels_of(nodes).round().clip(0, CANVAS - 1)

@@ -1,13 +1,13 @@
-"""Stage 2: train a network that says between which corners of a floor plan a wall stands.
+"""Stage 2: train a network that predicts which corners of a floor plan are joined by a wall.
 
 With no option: 4,000 generated plans, whose walls follow an exact rule; two minutes on two CPU cores. It
-learns from the corners of the plans, so it needs no trained stage 1; generate.py puts both together.
+learns from the corners of these plans, so it does not need stage 1; generate.py combines both stages.
 """
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -46,9 +46,9 @@ from snippets.training_loop import EpochResult, Task
 from snippets.training_step import in_parts
 
 Batch = tuple[torch.Tensor, ...]  # corners, kinds, counts and walls of plans
-SPREAD = 1.0  # pixels: standard deviation of the noise that corners get, which stage 1 will not draw exactly
-FLIPPED = 0.01  # share of the kinds that are turned around
-ROUND_UP = 4  # corners: so few shapes of a batch make few different graphs, which MPS keeps one by one
+SPREAD = 1.0  # pixels: standard deviation of noise on corners, since stage 1 does not draw them exactly
+FLIPPED = 0.01  # share of the kinds that are flipped
+ROUND_UP = 4  # corners: fewer batch shapes give fewer graphs, each of which MPS caches
 
 
 class EdgePrediction(Task):
@@ -81,16 +81,16 @@ class EdgePrediction(Task):
         self.network = compiled(self, model, first)
 
     def columns(self, plans: PlanSet) -> Batch:
-        """Return corners, kinds, counts and walls of plans, as the network takes them."""
+        """Return corners, kinds, counts and walls of plans in the form of the network's inputs."""
         plans = plans.padded(self.places)
         return plans.corners.float(), plans.kinds.float(), plans.counts, plans.walls
 
     # --8<-- [start:largest]
     def begin_epoch(self, epoch: int) -> None:
-        """Look up how many corners the largest plan of each batch has, while that costs the device nothing.
+        """Find the number of corners of the largest plan in each batch, before the device is busy.
 
-        Work grows with the square of the pairs, and pairs with that of the corners: padding to the largest
-        plan of all would make most batches many times as slow.
+        Work grows with the square of the pairs, and pairs with the square of the corners, so padding to the
+        largest plan of all would make most batches many times slower.
         """
         counts, size = self.splits.train.counts, self.samples_per_step
         in_order = counts[epoch_order(len(counts), self.options.seed, epoch)]
@@ -107,23 +107,23 @@ class EdgePrediction(Task):
         return total
 
     def parts(self, batch: Batch) -> Iterator[tuple[Batch, torch.Tensor]]:
-        """Yield parts of a batch with their shares of its pairs: they have different numbers of them."""
+        """Yield microbatches with their shares of the pairs of the batch, since plans differ in pairs."""
         pairs = pair_count(batch[2])
         for part, _ in in_parts(batch, self.options.batch_size):
             yield part, pair_count(part[2]) / pairs
 
     def measures(self, part: Batch, network: Network) -> torch.Tensor:
-        """Return mean loss of all pairs, both of its parts, and accuracy, (4,).
+        """Return the mean loss of all pairs, its two terms, and the accuracy, (4,).
 
-        Places and kinds are disturbed a little, since stage 1 will not draw them exactly. To tell where a
-        point on the line between two corners lies is a task of its own, which teaches the network geometry.
+        Corners and kinds are perturbed, since stage 1 does not draw them exactly. Predicting the position of
+        a point between two corners is an auxiliary task, which teaches the network geometry.
         """
         corners, bits, counts, walls = part
         # before the first epoch, the largest plan of all
         most = self.largest[self.state.step % self.steps_per_epoch] if self.largest else self.places
         corners, bits = disturbed(corners[:, :most], bits[:, :most])
         pairs = all_pairs(most, corners.device)
-        real = pairs[1] < counts.unsqueeze(1)  # of both, the second is the larger number
+        real = pairs[1] < counts.unsqueeze(1)  # the second index is the larger one
         wanted = walls[:, pairs[0], pairs[1]].long()
         fractions = torch.rand(real.shape, device=corners.device)
         with self.precision.autocast():
@@ -137,7 +137,7 @@ class EdgePrediction(Task):
     # --8<-- [end:training_step]
     @torch.no_grad()
     def evaluate(self, epoch: int, measures: list[float], samples_per_s: float) -> EpochResult:
-        """Find the walls of held-out plans, whose corners are exact."""
+        """Evaluate the predicted walls of held-out plans, with exact corners."""
         corners, bits, counts, walls = self.held_out
         pairs = all_pairs(self.places, corners.device)
         real = pairs[1] < counts.unsqueeze(1)
@@ -164,7 +164,7 @@ def disturbed(corners: torch.Tensor, bits: torch.Tensor) -> tuple[torch.Tensor, 
 
 
 def pair_count(counts: torch.Tensor) -> torch.Tensor:
-    """Return how many pairs of corners plans have together, at least 1."""
+    """Return the total number of pairs of corners in plans, at least 1."""
     return (counts * (counts - 1) // 2).sum().clamp(min=1)
 
 

@@ -1,14 +1,13 @@
-"""Stage 1: train a diffusion model that draws the corners of floor plans, with the rooms that they touch.
+"""Stage 1: train a diffusion model that draws the corners of floor plans, with the kinds of their rooms.
 
-With no option: 4,000 generated plans, 24 epochs, three minutes on two CPU cores. Plans of your own:
-convert.py writes a folder for `--data`. Afterwards train_edges.py learns where walls stand, and generate.py
-draws plans.
+With no option: 4,000 generated plans, 24 epochs, three minutes on two CPU cores. For your own plans,
+convert.py writes a folder for `--data`. Then train_edges.py learns the walls, and generate.py draws plans.
 """
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -52,7 +51,7 @@ MEASURES = "train_loss", "noise_loss", "place_loss", "alignment_loss"
 
 
 class NodeDiffusion(Task):
-    """A network that learns to see the noise in noisy corners."""
+    """A network that learns to predict the noise in noisy corners."""
 
     options: NodeOptions
     max_norm = 1.0  # of all gradients together
@@ -88,7 +87,7 @@ class NodeDiffusion(Task):
 
     # --8<-- [start:training_step]
     def learn(self, batch: tuple[torch.Tensor]) -> torch.Tensor:
-        """Take one step, let the average follow, and return the measures (4,)."""
+        """Take one step, update the averaged weights, and return the measures (4,)."""
         total = super().learn(batch)
         self.follow()
         if self.options.empty_cache and self.state.step % self.options.empty_cache == 0:
@@ -96,15 +95,14 @@ class NodeDiffusion(Task):
         return total
 
     def measures(self, part: Sequence[torch.Tensor], network: Network) -> torch.Tensor:
-        """Return the loss, the noise that was not seen in all channels and in x and y, and alignment, (4,).
+        """Return loss, noise error in all channels, noise error in x and y, and alignment loss, (4,).
 
-        A part holds corners (batch, corners, 10). The weight of the alignment falls with the noise: where
-        there is much, nobody can know what stands in line. Both are computed in float32, in which 1 - 1e-8
-        is 1.
+        `part` is corners (batch, corners, 10). The weight of the alignment decreases with the noise, under
+        which corners cannot be aligned. Both are computed in float32, in which 1 - 1e-8 is 1.
         """
         nodes = shuffled(part[0])
         drawn = torch.rand(len(nodes), device=nodes.device) ** self.options.focus
-        most = self.schedule.steps - 1  # a draw can be rounded up to 1
+        most = self.schedule.steps - 1  # a random number can be rounded up to 1
         steps = (self.schedule.steps * drawn).long().clamp(max=most)
         noise = torch.randn_like(nodes)
         noisy = self.schedule.add_noise(nodes, noise, steps)
@@ -114,7 +112,7 @@ class NodeDiffusion(Task):
         of_places, of_others = (predicted - noise).square().mean((0, 1)).split([2, CHANNELS - 2])
         of_noise = self.options.place_weight * of_places.sum() + of_others.sum()
         clean = self.schedule.clean(noisy, predicted, steps)
-        apart = alignment_loss(clean[..., :2], nodes[..., -1] < 0)  # padding stands nowhere
+        apart = alignment_loss(clean[..., :2], nodes[..., -1] < 0)  # padding has no place
         alignment = (apart.mean(1) * self.schedule.betas.flip(0)[steps]).mean()
         loss = of_noise + self.options.alignment * alignment
         return torch.stack([loss, of_places.sum() + of_others.sum(), of_places.sum(), alignment])
@@ -123,7 +121,7 @@ class NodeDiffusion(Task):
     # --8<-- [start:average]
     @torch.no_grad()
     def follow(self) -> None:
-        """Let the averaged weights follow those that learn: slowly, but at the beginning at once."""
+        """Update the averaged weights: slowly, but fast in the first steps."""
         decay = min(self.options.ema, (1 + self.state.step) / (10 + self.state.step))
         average, own = list(self.average.parameters()), list(self.model.parameters())
         get_ema_multi_avg_fn(decay)(average, own, None)
@@ -131,9 +129,9 @@ class NodeDiffusion(Task):
     # --8<-- [end:average]
     @torch.no_grad()
     def held_out_loss(self) -> dict[str, float]:
-        """Return noise losses of the averaged network on held-out plans, with the same noise every time.
+        """Return the noise losses of the averaged network on held-out plans, always with the same noise.
 
-        All steps and channels have the same weight here: a network that always returns 0 has a loss of 10.
+        All steps and channels have equal weight, so a network that always returns 0 has a loss of 10.
         """
         generator = torch.Generator().manual_seed(self.options.seed)
         total = torch.zeros(CHANNELS, device=self.state.device)
@@ -147,7 +145,7 @@ class NodeDiffusion(Task):
         return {"val_loss": sum(channels), "val_place_loss": sum(channels[:2])}
 
     def evaluate(self, epoch: int, measures: list[float], samples_per_s: float) -> EpochResult:
-        """Measure the averaged network on held-out plans."""
+        """Evaluate the averaged network on held-out plans."""
         values = dict(zip(MEASURES, measures, strict=True))
         values |= self.held_out_loss()
         line = node_report.epoch_line(epoch, self.state.step, values, samples_per_s)
@@ -158,7 +156,7 @@ class NodeDiffusion(Task):
 def make_optimizers(model: NodeNetwork, options: NodeOptions) -> list[torch.optim.Optimizer]:
     """Return AdamW for all weights, or Muon for the matrices of the layers and AdamW for the others.
 
-    With `match_rms_adamw` both take the same learning rate. Raises UsageError where PyTorch has no Muon.
+    With `match_rms_adamw` both use the same learning rate. Raises UsageError when PyTorch has no Muon.
     """
     settings = {"lr": options.lr, "weight_decay": options.weight_decay}
     if options.optimizer == "adamw":
@@ -185,7 +183,7 @@ def warm_cosine(optimizer: torch.optim.Optimizer, steps: int) -> torch.optim.lr_
 # --8<-- [end:optimizers]
 # --8<-- [start:shuffled]
 def shuffled(nodes: torch.Tensor) -> torch.Tensor:
-    """Return every plan's corners (plans, corners, channels) in an order drawn anew."""
+    """Return every plan's corners (plans, corners, channels) in a new random order."""
     order = torch.rand(nodes.shape[:2], device=nodes.device).argsort(1)
     return nodes.gather(1, order.unsqueeze(-1).expand_as(nodes))
 

@@ -1,4 +1,4 @@
-"""The networks that the training programs left behind, for the programs that use them."""
+"""Load the trained networks of both stages, for programs that use them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -25,7 +25,7 @@ FOLDER = "examples/floorplan_diffusion"
 
 @dataclass(frozen=True)
 class Stage:
-    """One of the two trainings: what it is called, and how its network is made from its options."""
+    """One of the two stages: its name, and how to build its network from its options."""
 
     number: int
     program: str
@@ -36,7 +36,7 @@ class Stage:
 
     @property
     def system(self) -> str:
-        """Return how the runs of this stage call it."""
+        """Return the name of the stage in its runs."""
         return f"floorplan_diffusion/{self.program}"
 
     @property
@@ -61,27 +61,27 @@ EDGES = Stage(2, "train_edges", EdgeOptions, read_edge_options, build_edges, "")
 
 @dataclass(frozen=True)
 class Trained:
-    """A network that has learned, on the CPU, and from what."""
+    """A trained network on the CPU, and its data."""
 
     network: nn.Module
     options: PlanOptions
     content: dict[str, Any]  # of the checkpoint
     checkpoint: Path
-    note: str | None  # to be told to the user
+    note: str | None  # for the user
 
     @property
     def folder(self) -> Path:
-        """Return the run folder, or, of a checkpoint that lies elsewhere, the folder in which it lies."""
+        """Return the run folder, or the folder of a checkpoint that is in no run folder."""
         return folder_of(self.checkpoint)
 
     @property
     def places(self) -> int:
-        """Return for how many corners the plans had places."""
+        """Return the number of corners per plan in training, with padding."""
         return self.content["config"]["places"]
 
 
 def newest_run(stage: Stage) -> Path:
-    """Return the run folder that began last and has a checkpoint. Raises UsageError without one."""
+    """Return the newest run folder that has a checkpoint. Raises UsageError when there is none."""
     first = f"python {FOLDER}/{stage.program}.py"
     return newest_trained(stage.runs, f"trained run of stage {stage.number}", first)
 

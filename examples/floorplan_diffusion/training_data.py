@@ -1,4 +1,4 @@
-"""What both stages say about their plans, and what can be wrong with their number and size."""
+"""Checks and descriptions of the training plans, for both stages."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from snippets.errors import UsageError
 
 
 def places(options: PlanOptions, splits: Splits) -> int:
-    """Return the places for corners in every plan. Raises UsageError when a plan needs more."""
+    """Return the number of corners per plan, with padding. Raises UsageError when a plan has more."""
     most = splits.most_corners()
     if options.corners is not None and options.corners < most:
         raise UsageError(f"--corners {options.corners}: the largest plan has {most}")
@@ -19,7 +19,7 @@ def places(options: PlanOptions, splits: Splits) -> int:
 
 
 def describe_data(splits: Splits, most: int, model: nn.Module) -> dict[str, Any]:
-    """Return what config.json says of plans and network."""
+    """Return the facts about plans and network for config.json."""
     return {
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "plans": {"train": len(splits.train), "val": len(splits.val), "test": len(splits.test)},
@@ -34,7 +34,7 @@ def describe_data(splits: Splits, most: int, model: nn.Module) -> dict[str, Any]
 
 
 def data_lines(splits: Splits, config: dict[str, Any]) -> list[str]:
-    """Return what a run says of its plans."""
+    """Return the lines about the plans of a run."""
     return [
         f"data       {splits.train.name}: {splits.train.source}",
         f"           {len(splits.train):,} plans to learn from, {len(splits.val):,} held out; "

@@ -1,4 +1,4 @@
-"""Data sets of labelled sequences: generated ones whose optimum is known, and folders of classes."""
+"""Data sets of labelled sequences: generated ones with a known optimum, and folders of classes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ from examples.genomic_caduceus.tokens import FIRST_BASE, encode_all
 from snippets.errors import UsageError
 from snippets.foreign_files import PACKED, UNPACKED
 
-LENGTH, PLACES, ERROR = 64, 10, 0.05  # of generated sequences, of the motif, chance of another base in it
-TEST = 2_000  # generated sequences at most: an accuracy of 95 % is then known to half a percent
-HELD_OUT = 0.1  # of the training data of a folder, to choose by
+LENGTH, PLACES, ERROR = 64, 10, 0.05  # of sequences, of the motif; chance of another base in the motif
+TEST = 2_000  # most generated sequences: an accuracy of 95 % then has a standard error of half a percent
+HELD_OUT = 0.1  # of the training data of a folder, for validation
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """Tokens (sequences, length), uint8, and the number of the class of each sequence, int64."""
+    """Tokens (sequences, length), uint8, and the class index of each sequence, int64."""
 
     tokens: torch.Tensor
     classes: torch.Tensor
@@ -41,7 +41,7 @@ class Labelled:
 
 @dataclass(frozen=True)
 class ClassData:
-    """A data set: what to learn from, what to choose by, what to test with, and the names of its classes."""
+    """A data set: training, validation and test sequences, and the names of its classes."""
 
     name: str
     source: str
@@ -49,17 +49,17 @@ class ClassData:
     train: Labelled
     val: Labelled
     test: Labelled
-    best: tuple[float, float] | None = None  # accuracy and loss on `test` that nobody can surpass, if known
+    best: tuple[float, float] | None = None  # best possible accuracy and loss on `test`, if known
 
     @property
     def length(self) -> int:
-        """Return the tokens of a sequence, padding included."""
+        """Return the number of tokens of a sequence, including padding."""
         return self.train.tokens.shape[1]
 
 
 # --8<-- [start:motif_data]
 def motif_data(sequences: int, seed: int, length: int = LENGTH) -> ClassData:
-    """Return generated sequences, of which half hold the seed's motif."""
+    """Return generated sequences, half of which contain the seed's motif."""
     random = numpy.random.default_rng(seed)
     motif = Motif.drawn(min(PLACES, length), ERROR, random)
     counts = sequences, max(sequences // 4, 20), min(5 * sequences, TEST)
@@ -78,7 +78,7 @@ def tokens_of(bases: numpy.ndarray) -> torch.Tensor:
 def folder_data(folder: Path, length: int | None, seed: int, reference: Path | None = None) -> ClassData:
     """Return the data set in a folder; a tenth of `train`, chosen by the seed, is held out.
 
-    `reference` is the genome of one that says where its sequences are. Raises UsageError.
+    `reference` is the genome, for a data set of intervals. Raises UsageError.
     """
     if holds_intervals(folder):
         names, splits = read_intervals(folder, reference)
@@ -105,7 +105,7 @@ def folder_data(folder: Path, length: int | None, seed: int, reference: Path | N
 
 
 def check_padding(folder: Path, sequences: Sequence[str], length: int) -> None:
-    """Raise UsageError when one long sequence would make all others many times as large."""
+    """Raise UsageError when padding to one long sequence would multiply the size of the data."""
     padded = len(sequences) * length
     if padded > max(UNPACKED, PACKED * sum(map(len, sequences))):
         raise UsageError(
@@ -115,30 +115,30 @@ def check_padding(folder: Path, sequences: Sequence[str], length: int) -> None:
 
 
 def labelled(sequences: Sequence[str], classes: Sequence[int], length: int) -> Labelled:
-    """Return sequences of letters as tokens, padded on the left, cut behind `length`. Raises UsageError."""
+    """Return sequences of letters as tokens, padded on the left or cut to `length`. Raises UsageError."""
     return Labelled(encode_all(sequences, length), torch.tensor(classes))
 
 
-BASES = 4  # A, C, G, T as 0 to 3; the partner of b is 3 - b
-NAMES = ("background", "motif")  # of the classes, in the order of their numbers
+BASES = 4  # A, C, G, T as 0 to 3; the complement of b is 3 - b
+NAMES = ("background", "motif")  # of the classes, by index
 
 
 # --8<-- [start:generate]
 @dataclass(frozen=True)
 class Motif:
-    """A motif as probabilities of the bases at each of its places, (places, 4)."""
+    """A motif as probabilities of the bases at each of its positions, (places, 4)."""
 
     table: numpy.ndarray
 
     @classmethod
     def drawn(cls, places: int, error: float, random: numpy.random.Generator) -> "Motif":
-        """Return a motif with one base per place, which is another one with probability `error`."""
+        """Return a motif with one random base per position, replaced with probability `error`."""
         table = numpy.full((places, BASES), error / (BASES - 1))
         table[numpy.arange(places), random.integers(0, BASES, places)] = 1 - error
         return cls(table)
 
     def other_strand(self) -> "Motif":
-        """Return the motif as the other strand reads it."""
+        """Return the reverse complement of the motif."""
         return Motif(self.table[::-1, ::-1])
 
 
@@ -147,7 +147,7 @@ def generate(
 ) -> tuple[numpy.ndarray, numpy.ndarray]:
     """Return sequences (count, length) of bases 0 to 3, and their classes (count,).
 
-    All bases are drawn evenly; class 1 has the motif at a random place of a random strand.
+    Bases are uniform; class 1 has the motif at a random position of a random strand.
     """
     sequences = random.integers(0, BASES, (count, length))
     classes = random.integers(0, 2, count)
@@ -164,9 +164,9 @@ def generate(
 # --8<-- [end:generate]
 # --8<-- [start:best]
 def log_likelihood_ratio(sequences: numpy.ndarray, motif: Motif) -> numpy.ndarray:
-    """Return log P(sequence | motif) - log P(sequence | background), (count,): nobody can decide better.
+    """Return log P(sequence | motif) - log P(sequence | background), (count,), the optimal classifier.
 
-    It is the mean, over all places and both strands, of the product of table[place, base] / (1/4).
+    The ratio is the mean, over all positions and both strands, of the product of table[place, base] / (1/4).
     """
     windows = numpy.lib.stride_tricks.sliding_window_view(sequences, len(motif.table), axis=1)
     ratios = []

@@ -1,4 +1,4 @@
-"""Labelled sequences in files: folders of classes, or places in a genome."""
+"""Labelled sequences in files: folders of classes, or intervals of a genome."""
 
 import csv
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ SPLITS = ("train", "test")
 
 @dataclass(frozen=True)
 class Labelled:
-    """Sequences of a split with the numbers of their classes."""
+    """Sequences of a split with their class indices."""
 
     sequences: list[str]
     classes: list[int]
@@ -27,10 +27,10 @@ class Labelled:
 
 # --8<-- [start:class_names]
 def same_classes(folder: Path, classes_in: Callable[[Path], list[str]]) -> list[str]:
-    """Return the classes of a data set in alphabetical order: the number of a class is its place.
+    """Return the classes of a data set in alphabetical order, which defines their indices.
 
-    A listing has no order of its own, and it may hold files such as .DS_Store. A reader that numbers classes
-    as they come can give train and test different numbers. Raises UsageError.
+    A folder listing has no defined order and may contain files such as .DS_Store, so without sorting, train
+    and test could get different indices. Raises UsageError.
     """
     found = {}
     for split in SPLITS:
@@ -56,7 +56,7 @@ def class_names(folder: Path) -> list[str]:
 
 # --8<-- [end:class_names]
 def read_split(folder: Path, names: list[str]) -> Labelled:
-    """Return the sequences in a folder of a split, class by class and by name of file. Raises UsageError."""
+    """Return the sequences in a folder of a split, by class and by file name. Raises UsageError."""
     sequences, classes = [], []
     for number, name in enumerate(names):
         files = sorted(path for path in (folder / name).glob("*.txt") if path.name[0] != ".")
@@ -82,7 +82,7 @@ MOST_ROWS = 2_000_000  # of a table; each takes 400 bytes
 
 
 class Place(NamedTuple):
-    """Where a sequence is: from `start`, which counts from 0, to before `end`; - is the other strand."""
+    """The interval of a sequence: from `start`, counted from 0, to before `end`; - is the other strand."""
 
     region: str
     start: int
@@ -92,12 +92,12 @@ class Place(NamedTuple):
 
 
 def holds_intervals(folder: Path) -> bool:
-    """Return whether a folder holds tables of intervals, and not the sequences themselves."""
+    """Return whether a folder contains tables of intervals instead of sequences."""
     return (folder / "metadata.yaml").exists() or any((folder / "train").glob(f"*{SUFFIX}"))
 
 
 def read_intervals(folder: Path, reference: Path | None) -> tuple[list[str], dict[str, Labelled]]:
-    """Return the names of the classes, and the sequences of both splits, as a folder of texts gives them.
+    """Return the names of the classes, and the sequences of both splits, as for a folder of texts.
 
     `reference` is the genome. Raises UsageError.
     """
@@ -113,7 +113,7 @@ def read_intervals(folder: Path, reference: Path | None) -> tuple[list[str], dic
     regions = {place.region for rows in tables for place in rows}
     genome = read_fasta(reference, lambda name: not regions.isdisjoint(also_called(name)))
     length = sum(place.end - place.start for rows in tables for place in rows)
-    if length > max(UNPACKED, sum(map(len, genome.values()))):  # rows may name one place again and again
+    if length > max(UNPACKED, sum(map(len, genome.values()))):  # rows may repeat one interval many times
         raise UsageError(f"{folder}: its sequences have {length:,} letters, more than {reference}")
     genome = {other: tokens for name, tokens in genome.items() for other in also_called(name)} | genome
     found = {}
@@ -125,21 +125,21 @@ def read_intervals(folder: Path, reference: Path | None) -> tuple[list[str], dic
 
 
 def tables_in(folder: Path) -> list[str]:
-    """Return the names of the classes that have a table in the folder of a split."""
+    """Return the names of the classes with a table in the folder of a split."""
     found = folder.glob(f"*{SUFFIX}")
     return [path.name.removesuffix(SUFFIX) for path in found if path.name[0] != "."]
 
 
 def also_called(name: str) -> set[str]:
-    """Return the names that intervals have for a sequence of a genome.
+    """Return the names that intervals may use for a sequence of a genome.
 
-    Ensembl's genomes say 1 where the intervals say chr1, and its transcripts have a version behind a point.
+    Ensembl's genomes use 1 for chr1, and its transcripts have a version after a point.
     """
     return {name, f"chr{name}", name.partition(".")[0]}
 
 
 def read_table(path: Path) -> Iterator[Place]:
-    """Yield the rows of a table, of which there is at least one. Raises UsageError."""
+    """Yield the rows of a table. Raises UsageError, also when there is none."""
     try:
         rows = csv.reader((line.decode() for line in lines_of(path)), strict=True)
         header = next(rows, [])
@@ -158,7 +158,7 @@ def read_table(path: Path) -> Iterator[Place]:
 
 
 def place_in(row: list[str], source: str) -> Place:
-    """Return what a row says. Raises UsageError."""
+    """Return the interval in a row. Raises UsageError."""
     if len(row) != len(HEADER):
         raise UsageError(f"{source}: {len(row)} values; it takes {len(HEADER)}: {', '.join(HEADER)}")
     _, region, start, end, strand = row
@@ -170,7 +170,7 @@ def place_in(row: list[str], source: str) -> Place:
 
 
 def sequence_at(place: Place, genome: dict[str, numpy.ndarray], reference: Path) -> str:
-    """Return the letters at a place. Raises UsageError."""
+    """Return the letters of an interval. Raises UsageError."""
     if place.region not in genome:
         raise UsageError(f"{place.source}: {reference} has no sequence {place.region!r:.60}")
     tokens = genome[place.region]

@@ -1,11 +1,10 @@
-"""Train with several seeds, one after the other: accuracy of each, mean and standard deviation.
+"""Train with several seeds in turn: accuracy of each, mean and standard deviation.
 
     python examples/genomic_caduceus/compare_seeds.py                        seeds 0 to 4, generated sequences
     python examples/genomic_caduceus/compare_seeds.py 1 2 3 -- data=FOLDER   settings of train.py follow --
 
-Each run has a folder in that of the comparison, DIR/seed-<k>. The same command again skips finished runs and
-continues the others. Of generated data, a seed decides the sequences as well, so the best possible accuracy
-differs.
+Each run has its own folder DIR/seed-<k>. Repeating the command skips finished runs and continues the others.
+For generated data, the seed also determines the sequences, so the best possible accuracy differs.
 """
 
 import argparse
@@ -13,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -48,7 +47,7 @@ def seed(text: str) -> int:
 
 
 def read_command_line(words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
-    """Return the options, and the settings of train.py, which can be used. Raises UsageError."""
+    """Return the options, and the checked settings of train.py. Raises UsageError."""
     place = words.index("--") if "--" in words else len(words)
     own, settings = words[:place], list(words[place + 1 :])
     parser = StrictParser(
@@ -59,7 +58,7 @@ def read_command_line(words: Sequence[str]) -> tuple[argparse.Namespace, list[st
     parser.add_argument("seeds", nargs="*", type=seed, metavar="SEED", help="0 1 2 3 4")
     parser.add_argument("--out", type=expanded, default=OUT, metavar="DIR", help=str(OUT))
     options = parser.parse_args(own)
-    check_target(options.out / "summary.json", json_with("settings", "runs"))  # a run has another one
+    check_target(options.out / "summary.json", json_with("settings", "runs"))  # a run's has other fields
     options.seeds = list(dict.fromkeys(options.seeds or SEEDS))
     typed = TRAIN.read(settings)
     for name in OWN:
@@ -72,13 +71,13 @@ def read_command_line(words: Sequence[str]) -> tuple[argparse.Namespace, list[st
 
 
 def train_with(number: int, folder: Path, settings: Sequence[str]) -> int:
-    """Train with a seed in a process of its own, or continue that; return its exit code."""
+    """Train with a seed in a new process, or continue its run; return the exit code."""
     own = [f"seed={number}", f"out={folder}", "resume=auto"]
     return run([sys.executable, str(PROGRAM), *settings, *own])
 
 
 def result_of(number: int, folder: Path, code: int | None) -> dict[str, Any]:
-    """Return what became of a seed whose training ended with `code`; None: it has not begun."""
+    """Return the result of one seed; `code` is the exit code of its training, None before its start."""
     entry = {"seed": number, "run": str(folder)}
     summary = read_json(folder / "summary.json") if code == 0 else None
     if summary is None or not isinstance(summary.get("test_accuracy"), float):
@@ -89,12 +88,12 @@ def result_of(number: int, folder: Path, code: int | None) -> dict[str, Any]:
 
 
 def mean_and_deviation(values: Sequence[float]) -> tuple[float, float | None]:
-    """Return mean and sample standard deviation, which one value does not have."""
+    """Return mean and sample standard deviation, which is None for one value."""
     return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None
 
 
 def summary_of(results: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return mean and deviation over the finished seeds: accuracy, and what it lacks to the best possible."""
+    """Return mean and deviation over the finished seeds: of accuracy, and of its distance to the optimum."""
     finished = [result for result in results if result["status"] == "finished"]
     columns = {"test_accuracy": [result["test_accuracy"] for result in finished]}
     if finished and all(result["best_possible_accuracy"] is not None for result in finished):
@@ -134,7 +133,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for number in options.seeds:
         code = codes[number] = train_with(number, options.out / f"seed-{number}", settings)
         if code == UsageError.exit_code:
-            return code  # train.py has said why
+            return code  # train.py has printed the reason
         results = [result_of(one, options.out / f"seed-{one}", codes.get(one)) for one in options.seeds]
         summary = {"settings": settings, "runs": results, **summary_of(results), "provenance": provenance()}
         replace_json(options.out / "summary.json", summary)

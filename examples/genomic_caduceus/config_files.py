@@ -1,7 +1,7 @@
-"""The files in configs/, of which somebody else may have written one, such as an experiment.
+"""Check the files in configs/, which may contain untrusted ones, such as an experiment.
 
-Hydra reads whatever it is given: aliases in YAML, or values that refer to others, can turn a few hundred
-bytes into gigabytes.
+Hydra has no limits: aliases in YAML, or values that refer to others, can expand a few hundred bytes to
+gigabytes.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from snippets.foreign_files import read_text
 
 # foreign_reads: with limits of its own
 CONFIGS = Path(__file__).with_name("configs")
-MOST, DEEPEST = 1 << 16, 20  # bytes of a file, and brackets or levels in one another
+MOST, DEEPEST = 1 << 16, 20  # bytes of a file, and nested brackets or levels
 PASSES = (
     "${div_up:${train.global_batch_size},${dataset.batch_size}}"  # our only value that refers to two keys
 )
@@ -26,7 +26,7 @@ def names_in(group: str) -> list[str]:
 
 
 def check_files() -> None:
-    """Raise UsageError for a file in configs/ that does not say what it says in so many words."""
+    """Raise UsageError for a file in configs/ that is too large, or not plain YAML without expansion."""
     for path in sorted(CONFIGS.rglob("*.yaml")):
         try:
             text = read_text(path, MOST)
@@ -42,7 +42,7 @@ def check_files() -> None:
 
 
 def check_events(text: str) -> None:
-    """Raise ValueError for what can grow while it is read, and YAMLError for what is no YAML."""
+    """Raise ValueError for YAML that can expand when it is read, and YAMLError for other text."""
     depth = 0
     for event in yaml.parse(text, yaml.SafeLoader):
         where = f"line {event.start_mark.line + 1}"

@@ -1,4 +1,4 @@
-"""What `data=` means: sequences that are generated, a folder of classes, or a genome."""
+"""The data sets of `data=`: generated sequences, a folder of classes, or a genome."""
 
 from pathlib import Path
 
@@ -8,13 +8,13 @@ from examples.programs.command_line import expanded
 from snippets.errors import Option, UsageError
 
 LABELLED, CHAINS = ("motif",), ("markov", "hairpin")
-DOWNLOADS = Path("~/.genomic_benchmarks")  # there the genomic_benchmarks package puts a data set
+DOWNLOADS = Path("~/.genomic_benchmarks")  # the folder of the genomic_benchmarks package
 
 
 def find_data(text: str, windows: bool) -> tuple[str, str]:
-    """Return which kind of data `data=` means, and its name or its path. Raises UsageError.
+    """Return the kind of data of `data=`, and its name or its path. Raises UsageError.
 
-    `windows` asks for sequences to guess bases in, otherwise they have classes.
+    With `windows`, the data are for predicting masked bases, otherwise they have classes.
     """
     names = CHAINS if windows else LABELLED
     if text in names:
@@ -35,7 +35,7 @@ def find_data(text: str, windows: bool) -> tuple[str, str]:
 
 
 def to_generate(sequences: int | None) -> int:
-    """Return how many sequences to generate. Raises UsageError for none."""
+    """Return the number of sequences to generate. Raises UsageError for 0."""
     if sequences is None:
         raise UsageError(Option("sequences", "null"), ": name the number of sequences to generate")
     return sequences
@@ -44,7 +44,7 @@ def to_generate(sequences: int | None) -> int:
 def load_classes(
     name: str, data: str, sequences: int | None, length: int | None, seed: int, reference: str | None = None
 ) -> ClassData:
-    """Return labelled sequences; `sequences` are to be generated. Raises UsageError."""
+    """Return labelled sequences; `sequences` is the number to generate. Raises UsageError."""
     if name == "folder":
         return folder_data(Path(data), length, seed, Path(reference) if reference else None)
     return motif_data(to_generate(sequences), seed, **({} if length is None else {"length": length}))
@@ -53,7 +53,7 @@ def load_classes(
 def load_windows(
     name: str, data: str, sequences: int | None, length: int | None, seed: int, intervals: str | None
 ) -> WindowData:
-    """Return sequences to guess bases in; `sequences` are to be generated. Raises UsageError."""
+    """Return sequences without classes; `sequences` is the number to generate. Raises UsageError."""
     if name == "genome":
         return genome_data(Path(data), length, Path(intervals) if intervals else None)
     return chain_data(name, to_generate(sequences), seed, **({} if length is None else {"length": length}))

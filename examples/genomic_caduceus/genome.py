@@ -1,4 +1,4 @@
-"""Windows of a genome in FASTA, such as hg38.fa: all of them in a row, or those of a BED file."""
+"""Windows of a genome in FASTA, such as hg38.fa: adjacent windows, or those of a BED file."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,10 +10,10 @@ from examples.programs.array_files import check_memory
 from snippets.errors import UsageError
 from snippets.foreign_files import LONGEST_LINE, lines_of
 
-MOST_UNKNOWN = 0.1  # of the letters of a window; with more it is left out
-LONGEST = 1 << 29  # letters of a line: a file may have a whole chromosome on each
+MOST_UNKNOWN = 0.1  # of the letters of a window; windows with more are left out
+LONGEST = 1 << 29  # letters of a line, which may be a whole chromosome
 MOST = 2_000_000  # sequences, or intervals; each takes some hundred bytes
-HELD_OUT = 20  # without intervals, every so manieth window is held out
+HELD_OUT = 20  # without intervals, one window in this number is held out
 
 
 def read_fasta(path: Path, wanted: Callable[[str], bool] = lambda name: True) -> dict[str, numpy.ndarray]:
@@ -43,7 +43,7 @@ def read_fasta(path: Path, wanted: Callable[[str], bool] = lambda name: True) ->
 
 
 def tokens_in(path: Path, name: str, letters: bytearray) -> numpy.ndarray:
-    """Return the tokens of a sequence's letters. Raises UsageError for what is no base."""
+    """Return the tokens of a sequence's letters. Raises UsageError for a letter that is no base."""
     codes = numpy.frombuffer(letters, dtype=numpy.uint8)
     tokens = TOKEN_OF_BYTE[codes]
     if not tokens.all():
@@ -53,7 +53,7 @@ def tokens_in(path: Path, name: str, letters: bytearray) -> numpy.ndarray:
 
 
 def read_windows(path: Path, length: int, intervals: Path | None) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """Return windows (windows, length), uint8, to learn from and held out. Raises UsageError."""
+    """Return training and held-out windows, each (windows, length), uint8. Raises UsageError."""
     sequences = read_fasta(path)
     if intervals is None:
         windows = numpy.concatenate([in_a_row(tokens, length) for tokens in sequences.values()])
@@ -74,14 +74,14 @@ def read_windows(path: Path, length: int, intervals: Path | None) -> tuple[numpy
 
 
 def in_a_row(tokens: numpy.ndarray, length: int) -> numpy.ndarray:
-    """Return all windows (windows, length) that lie side by side; the rest behind the last is left out."""
+    """Return all adjacent windows (windows, length), without an incomplete last one."""
     return tokens[: len(tokens) // length * length].reshape(-1, length)
 
 
 def by_intervals(
     sequences: dict[str, numpy.ndarray], length: int, path: Path
 ) -> tuple[list[numpy.ndarray], list[numpy.ndarray]]:
-    """Return the windows in the middles of the intervals, of `train` and `valid`. Raises UsageError."""
+    """Return the windows at the centres of the intervals of `train` and `valid`. Raises UsageError."""
     found: dict[str, list[numpy.ndarray]] = {"train": [], "valid": [], "test": []}
     for number, (name, start, end, split) in enumerate(read_bed(path), 1):
         if name not in sequences:

@@ -1,7 +1,7 @@
-"""A command line in Hydra's language: what its words set, and every mistake in one line.
+"""Command lines in Hydra's language: the values that words set, and errors in one line.
 
-Hydra composes the files in configs/. Its own decorator would also change the working folder and write logs of
-its own, which a run folder has no use for.
+Hydra composes the files in configs/. Its decorator is not used, because it would also change the working
+folder and write its own logs.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from examples.genomic_caduceus.config_files import CONFIGS, check_files, names_i
 from examples.programs.command_line import expanded
 from snippets.errors import UsageError, one_line
 
-GROUPS = {"model", "dataset", "experiment"}  # folders of configs/, of which a file is chosen
+GROUPS = {"model", "dataset", "experiment"}  # folders of configs/ from which a file is chosen
 KEY = re.compile(r"(\+{0,2}|~)[\w/]+(\.\w+)*", re.ASCII)
 ONE_VALUE = "a run has one value of each option; for several seeds there is compare_seeds.py"
 FILES = frozenset(
@@ -39,16 +39,16 @@ FILES = frozenset(
 
 
 def div_up(whole: Any, part: Any) -> int:
-    """Return whole / part, rounded up, for the configuration; 1 for what its readers will refuse."""
+    """Return whole / part, rounded up, for the configuration; 1 for values that are rejected later."""
     usable = isinstance(whole, int) and isinstance(part, int) and part > 0
     return -(-whole // part) if usable else 1
 
 
 def compose_config(file: str, words: Sequence[str]) -> DictConfig:
-    """Return the configuration of configs/<file>.yaml with what the words change. Raises UsageError."""
+    """Return the configuration of configs/<file>.yaml with the changes of the words. Raises UsageError."""
     overrides_in(words)
     check_files()
-    OmegaConf.register_new_resolver("div_up", div_up, replace=True)  # others use this name, too
+    OmegaConf.register_new_resolver("div_up", div_up, replace=True)  # other projects may use this name
     with initialize_config_dir(config_dir=str(CONFIGS), version_base="1.3"):
         try:
             return compose(file, [with_quotes(word) for word in words])
@@ -57,12 +57,12 @@ def compose_config(file: str, words: Sequence[str]) -> DictConfig:
 
 
 def overrides_in(words: Sequence[str]) -> list[Override]:
-    """Return what each word sets. Raises UsageError for a word that sets no key, or not to one value."""
+    """Return the override of each word. Raises UsageError for a word that does not set a key to one value."""
     return [override_in(word) for word in words]
 
 
 def override_in(word: str) -> Override:
-    """Return what a word sets. Raises UsageError."""
+    """Return the override of a word. Raises UsageError."""
     name, sign, value = word.partition("=")
     if not sign and not word.startswith("~"):
         raise UsageError(f"{word}: options are written as key=value")
@@ -93,12 +93,12 @@ def override_in(word: str) -> Override:
 
 @functools.lru_cache
 def parser() -> OverridesParser:
-    """Return Hydra's reader of words, which takes a moment to make."""
+    """Return Hydra's parser of overrides, which is slow to construct."""
     return OverridesParser.create()
 
 
 def with_quotes(word: str) -> str:
-    """Return `data=/a folder` as `data='/a folder'`: many signs in names of files mean something to Hydra."""
+    """Return `data=/a folder` as `data='/a folder'`, since many characters in file names are Hydra syntax."""
     key, sign, value = word.partition("=")
     if not sign or key.lstrip("+") not in FILES or value in ("", "null") or value[0] in "'\"":
         return word
@@ -106,17 +106,17 @@ def with_quotes(word: str) -> str:
 
 
 def spelt(value: Any) -> str:
-    """Return a value as it is typed behind the = of a key."""
+    """Return a value as text to type after the = of a key."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):
         return str(value)
     text = re.sub(r"(\\*)('|$)", lambda match: match[1] * 2 + match[2].replace("'", r"\'"), str(value))
-    return f"'{text}'"  # a backslash means something before a quote alone
+    return f"'{text}'"  # a backslash is special only before a quote
 
 
 def literal(value: Any) -> Any:
-    """Return a value in which ${…} refers to nothing."""
+    """Return a value in which ${…} is escaped."""
     return re.sub(r"(\\*)\$\{", r"\1\1\\${", value) if isinstance(value, str) else value
 
 
@@ -131,10 +131,10 @@ def leaves(values: Mapping[str, Any], where: str = "") -> dict[str, Any]:
 
 @functools.lru_cache
 def composed_values(file: str, known: frozenset[str], *words: str) -> Mapping[str, Any]:
-    """Return all values by their dotted names, references followed. Raises UsageError.
+    """Return all values by their dotted names, with references resolved. Raises UsageError.
 
-    A file may set those that are `known`, and any to null. They are asked for several times, and Hydra takes
-    a tenth of a second for them.
+    A file may set the `known` keys, and any key to null. The result is cached, because Hydra needs a tenth of
+    a second for it.
     """
     config = compose_config(file, words)
     as_written = leaves(OmegaConf.to_container(config))
@@ -150,30 +150,30 @@ def composed_values(file: str, known: frozenset[str], *words: str) -> Mapping[st
 
 
 def explained(error: Exception) -> str:
-    """Return what Hydra says, in one line."""
+    """Return the message of a Hydra error in one line."""
     if "integer string conversion" in str(error):  # Python's own limit, which Hydra does not expect
         return "a number has too many digits"
     return one_line(" ".join(line for line in str(error).splitlines() if "hydra.cc" not in line))
 
 
 class Key(NamedTuple):
-    """Where an option stands in the configuration, what reads its value, and what it is."""
+    """The path of an option in the configuration, the parser of its value, and its description."""
 
     path: str
     read: Callable[[str], Any]
     what: str
-    default: Any = ...  # where a configuration has no such key
+    default: Any = ...  # for a configuration without this key
 
 
 def switch(text: str) -> bool:
-    """Return what true or false means. Raises ArgumentTypeError."""
+    """Return the bool for the text true or false. Raises ArgumentTypeError."""
     if text not in ("True", "False"):
         raise argparse.ArgumentTypeError(f"must be true or false, not {text!r}")
     return text == "True"
 
 
 def one_of(*names: str, former: Mapping[str, str] | None = None) -> Callable[[str], str]:
-    """Return a reader of one of `names`, or of what it was or is called elsewhere."""
+    """Return a parser for one of `names`, or for a former name of one."""
     meaning = {name: name for name in names} | dict(former or {})
 
     def read(text: str) -> str:
@@ -185,10 +185,10 @@ def one_of(*names: str, former: Mapping[str, str] | None = None) -> Callable[[st
 
 
 def or_null(read: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Return a reader that also takes null."""
+    """Return a parser that also accepts null."""
     return lambda text: None if text == "None" else read(text)
 
 
 def path_of(text: str) -> str:
-    """Return a file or folder with ~ as the home folder. Raises UsageError."""
+    """Return a path with ~ replaced by the home folder. Raises UsageError."""
     return str(expanded(text))

@@ -1,4 +1,4 @@
-"""What both programs have in common: how they begin, AdamW with a warm-up, and a step."""
+"""The shared part of both programs: set-up, AdamW with warm-up, and the report of the network."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -25,14 +25,14 @@ from snippets.learning_rate import cosine, warm_up
 from snippets.seeds import seed_everything
 from snippets.training_loop import Task, Training
 
-LEAST_RATE = 0.1  # of the highest learning rate, at the end
+LEAST_RATE = 0.1  # final learning rate, relative to the highest
 
 
 # --8<-- [start:schedule]
 def warm_up_then_cosine(step: int, total: int, warmup: float) -> float:
-    """Return what part of the highest learning rate the step (0, 1, …) of `total` has.
+    """Return the learning rate of a step (0, 1, …) of `total`, relative to the highest.
 
-    It rises in a straight line over the share `warmup` of the steps, then falls along a cosine to a tenth.
+    It rises linearly over the share `warmup` of the steps, then falls along a cosine to a tenth.
     """
     rising = max(1, round(warmup * total))
     return warm_up(step, rising) * cosine(max(0, step - rising), max(1, total - rising), LEAST_RATE)
@@ -40,12 +40,12 @@ def warm_up_then_cosine(step: int, total: int, warmup: float) -> float:
 
 # --8<-- [end:schedule]
 class SequenceTask(Task):
-    """A network that learns from tokens; a program says what it computes from them."""
+    """A network that learns from tokens; each program defines its loss."""
 
     options: GenomicOptions
 
-    def prepare(self, options: GenomicOptions, columns: Sequence[torch.Tensor], what: str) -> None:
-        """Check the options that concern device and data, whose rows are in `columns`. Raises UsageError."""
+    def set_up_data(self, options: GenomicOptions, columns: Sequence[torch.Tensor], what: str) -> None:
+        """Set up device, steps and data, whose rows are in `columns`. Raises UsageError."""
         self.options, self.max_norm = options, options.clip
         device, self.precision, self.facts = open_device(options)
         check_batch_size(options, len(columns[0]), what)
@@ -63,8 +63,8 @@ class SequenceTask(Task):
         """Return a network without a head, with random weights."""
         return Backbone(self.options.width, self.options.layers, self.options.state)
 
-    def begin(self, model: nn.Module, held_out: Iterable[torch.Tensor]) -> None:
-        """Make optimizer and schedule for a network, and put the data in place."""
+    def set_up_network(self, model: nn.Module, held_out: Iterable[torch.Tensor]) -> None:
+        """Make optimizer and schedule for a network, and the source of batches."""
         options = self.options
         optimizer = torch.optim.AdamW(model.parameters(), options.lr, weight_decay=options.weight_decay)
         rate = partial(warm_up_then_cosine, total=self.total_steps, warmup=options.warmup)
@@ -85,7 +85,7 @@ class SequenceTask(Task):
 
 
 def training(task: SequenceTask, run: RunFolder, config: dict[str, Any], advice: str) -> Training:
-    """Return the training in the loop that `trainer.loop` names; Lightning is imported for its own alone."""
+    """Return the training with the loop named by `trainer.loop`; Lightning is imported only for its own."""
     if task.options.loop == "plain":
         return Training(task, run, config, advice)
     from examples.genomic_caduceus.lightning_loop import LightningTraining
@@ -97,7 +97,7 @@ HEADER = "epoch   step  train loss  accuracy  val loss  accuracy  sequences/s"
 
 
 def network_line(options: GenomicOptions, config: dict[str, Any]) -> str:
-    """Return what a run says of its network."""
+    """Return the line about the network of a run."""
     strands = "both strands" if options.rcps else "one strand"
     layers = f"{options.layers} layer{'s' * (options.layers > 1)}"
     return (

@@ -1,7 +1,7 @@
-"""The loop of Lightning, with the run folder, the checkpoints and the signals of all systems here.
+"""Lightning's loop, with the run folder, the checkpoints and the stop signals of all systems here.
 
-Lightning opens autocast, adds gradients up, clips them, steps and goes through the epochs. What a run folder
-needs is told to the `Training` that all systems use, which also says when to stop.
+Lightning opens autocast, accumulates and clips gradients, steps, and iterates over epochs. A callback passes
+each step to the `Training` of all systems, which writes the run folder and decides when to stop.
 """
 
 import contextlib
@@ -31,25 +31,25 @@ ACCELERATORS: dict[str, type[Accelerator]] = {
     "cuda": CUDAAccelerator,
     "mps": MPSAccelerator,
 }
-logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)  # its news of this machine are in the report
+logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)  # the report describes the machine
 
 
 # --8<-- [start:module]
 class Module(pl.LightningModule):
-    """A task as Lightning sees it: a loss for each batch, optimizers, schedules."""
+    """A task as a LightningModule: loss of a batch, optimizers, schedules."""
 
     def __init__(self, task: Any) -> None:
         super().__init__()
         self.task, self.model = task, task.state.model
 
     def training_step(self, batch: Any, index: int) -> torch.Tensor:
-        """Return the loss of a batch, which Lightning differentiates."""
+        """Return the loss of a batch; Lightning calls backward on it."""
         check_autocast(self)
         self.measures = self.task.measures(batch, self.task.network)
         return self.measures[0]
 
     def configure_optimizers(self) -> Any:
-        """Return the task's optimizers, whose schedules move with each step."""
+        """Return the task's optimizers, with schedules that advance at each step."""
         schedules = [{"scheduler": part, "interval": "step"} for part in self.task.state.schedulers]
         return self.task.state.optimizers, schedules
 
@@ -57,13 +57,13 @@ class Module(pl.LightningModule):
 # --8<-- [end:module]
 # --8<-- [start:batches]
 class Parts:
-    """The batches of the epochs, in the parts that go through the network at once. A resumed run goes on."""
+    """The microbatches of all epochs, continued in a resumed run."""
 
     def __init__(self, training: Training) -> None:
         self.training = training
 
     def __iter__(self) -> Iterator[Any]:
-        """Yield what the present epoch still has."""
+        """Yield the remaining microbatches of the present epoch."""
         for batch in self.training.open_epoch():
             for part, _ in in_parts(batch, self.training.task.options.batch_size):
                 yield part
@@ -72,18 +72,18 @@ class Parts:
 # --8<-- [end:batches]
 # --8<-- [start:callback]
 class TellTraining(pl.Callback):
-    """Counts the steps, and tells `training` of each, which writes the run folder and says when to stop."""
+    """Counts the steps and passes each to `training`, which writes the run folder and may stop the loop."""
 
     def __init__(self, training: "LightningTraining", stop: StopSignals, bar: tqdm) -> None:
         self.training, self.stop, self.bar = training, stop, bar
         self.measures: list[torch.Tensor] = []
 
     def on_train_batch_start(self, trainer: pl.Trainer, *others: Any) -> None:
-        """Note the learning rate of this step: Lightning sets the next one before the step is told."""
+        """Store the learning rate of this step: Lightning sets the next one before `on_train_batch_end`."""
         self.training.rate = self.training.state.optimizers[0].param_groups[0]["lr"]
 
     def on_train_batch_end(self, trainer: pl.Trainer, module: Module, *others: Any) -> None:
-        """Count a step when the last of its parts has been through the network."""
+        """Count a step after the last of its microbatches."""
         self.measures.append(module.measures.detach())
         if len(self.measures) == trainer.accumulate_grad_batches:
             mean = torch.stack(self.measures).mean(0)
@@ -94,18 +94,18 @@ class TellTraining(pl.Callback):
 
 # --8<-- [end:callback]
 class StayingOnDevice(SingleDeviceStrategy):
-    """Leaves network and optimizer where they are. Lightning moves both to the CPU when the training ends."""
+    """Keeps network and optimizer on the device. Lightning moves both to the CPU when the training ends."""
 
     def teardown(self) -> None:
-        """Free what the accelerator holds."""
+        """Release the resources of the accelerator."""
         self.accelerator.teardown()
 
 
 @contextlib.contextmanager
 def keyboard_interrupt_as_usual() -> Iterator[None]:
-    """Inside the block, let a second Ctrl-C end the run as it always does.
+    """Inside the block, make a second Ctrl-C raise KeyboardInterrupt.
 
-    Lightning makes an exit with code 1 of it, and has any further one ignored.
+    Lightning turns it into an exit with code 1, and ignores further ones.
     """
     try:
         yield
@@ -115,19 +115,19 @@ def keyboard_interrupt_as_usual() -> Iterator[None]:
 
 
 class LightningTraining(Training):
-    """A run in progress, in Lightning's loop."""
+    """The training of one run with Lightning's loop."""
 
     task: SequenceTask
     run: RunFolder
 
     # --8<-- [start:fit]
     def train(self, stop: StopSignals, bar: tqdm) -> None:
-        """Train until the last step, or until a signal asks to stop; save what was reached."""
+        """Train until the last step or until a stop signal, and save the state."""
         if self.state.step >= self.task.total_steps:
             return
         options = self.task.options
         self.records = self.loggers()
-        device = next(self.state.model.parameters()).device  # with its number, which Lightning needs on CUDA
+        device = next(self.state.model.parameters()).device  # with its index, which Lightning needs on CUDA
         with warnings.catch_warnings(), keyboard_interrupt_as_usual():
             warnings.filterwarnings("ignore", module="pytorch_lightning")  # it also warns of an unused GPU
             trainer = pl.Trainer(
@@ -148,9 +148,9 @@ class LightningTraining(Training):
             trainer.fit(Module(self.task), Parts(self))
 
     # --8<-- [end:fit]
-    def look(self, epoch_done: bool) -> None:
-        """Read the measures, tell the files and the user, and the records of Lightning."""
-        super().look(epoch_done)
+    def report(self, epoch_done: bool) -> None:
+        """Report as in every training, and write the metrics to the loggers of Lightning."""
+        super().report(epoch_done)
         values = {"loss": self.run.pulse["loss"], "lr": self.rate}
         values |= self.state.progress["result"] if epoch_done else {}
         for record in self.records:
@@ -158,7 +158,7 @@ class LightningTraining(Training):
             record.save()
 
     def precision(self) -> Precision:
-        """Return Lightning's word for the format of the run."""
+        """Return Lightning's plug-in for the precision of the run."""
         name, scaler = self.task.precision.name, self.state.scaler
         if name == "fp32":
             return Precision()
@@ -169,9 +169,9 @@ class LightningTraining(Training):
         )
 
     def loggers(self) -> list[Logger]:
-        """Return what keeps another record of the metrics, in the run folder.
+        """Return the additional loggers of the metrics, in the run folder.
 
-        A resumed run begins another file. TensorBoard then forgets the steps that are repeated.
+        A resumed run starts another file. TensorBoard then discards the repeated steps.
         """
         name, folder = self.task.options.logger, self.run.path
         if name == "csv":

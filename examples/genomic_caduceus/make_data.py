@@ -1,6 +1,6 @@
-"""Write generated DNA sequences as files, in the forms in which real ones come.
+"""Write generated DNA sequences as files, in the formats of real data sets.
 
-With no option: 4,000 labelled sequences to learn from and 2,000 for the test, in data/genomic, a file each.
+With no option: 4,000 labelled training sequences and 2,000 test sequences, in data/genomic, one file each.
 
     --data motif            half of the sequences hold a motif: for train.py
       --format txt          {train,test}/<class>/<id>.txt, as the genomic_benchmarks package downloads them
@@ -16,7 +16,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -41,11 +41,11 @@ from examples.programs.run_folder import check_empty, write_whole
 from snippets.errors import UsageError, exit_with_one_line
 
 HERE = "python examples/genomic_caduceus"
-FORMATS = {"txt": LABELLED, "csv": LABELLED, "fasta": CHAINS, "genome": CHAINS}  # of which data
+FORMATS = {"txt": LABELLED, "csv": LABELLED, "fasta": CHAINS, "genome": CHAINS}  # and the data that they hold
 
 
 def read_command_line(argv: Sequence[str] | None) -> argparse.Namespace:
-    """Return the options, with the format and the folder that hold without them. Raises UsageError."""
+    """Return the options, with default format and folder. Raises UsageError."""
     whole = argparse.RawDescriptionHelpFormatter
     parser = StrictParser(prog="make_data.py", description=__doc__, formatter_class=whole)
     add = parser.add_argument
@@ -68,7 +68,7 @@ def read_command_line(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def write_classes(options: argparse.Namespace) -> list[str]:
-    """Write labelled sequences; return what to tell. Raises UsageError and RunError."""
+    """Write labelled sequences; return the lines to print. Raises UsageError and RunError."""
     data = motif_data(options.sequences, options.seed, options.length)
     splits = {"train": data.train, "test": data.test}
     words = [f"data={options.out}"]
@@ -93,7 +93,7 @@ def write_classes(options: argparse.Namespace) -> list[str]:
 
 
 def write_windows(options: argparse.Namespace) -> list[str]:
-    """Write sequences without classes; return what to tell. Raises UsageError and RunError."""
+    """Write sequences without classes; return the lines to print. Raises UsageError and RunError."""
     data = chain_data(options.data, options.sequences, options.seed, options.length)
     name, write = {"fasta": ("sequences.fa", write_records), "genome": ("genome.fa", write_genome)}[
         options.format
@@ -109,7 +109,7 @@ def write_windows(options: argparse.Namespace) -> list[str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write a data set, and say how to train on it. Raises UsageError and RunError."""
+    """Write a data set, and print the command that trains on it. Raises UsageError and RunError."""
     options = read_command_line(argv)
     check_empty(options.out)
     lines = (write_classes if options.data in LABELLED else write_windows)(options)

@@ -1,4 +1,4 @@
-"""The Mamba layer in plain PyTorch, and its version for both directions."""
+"""The Mamba layer in plain PyTorch, and its bidirectional version."""
 
 import math
 
@@ -11,7 +11,7 @@ from snippets.selective_scan import selective_scan
 
 # --8<-- [start:mixer]
 class Mixer(nn.Module):
-    """What a Mamba layer does between its projections: a short convolution, then the selective scan.
+    """The part of a Mamba layer between its projections: a short convolution, then the selective scan.
 
     Gu and Dao, Mamba: Linear-Time Sequence Modeling with Selective State Spaces, 2023.
     """
@@ -29,14 +29,14 @@ class Mixer(nn.Module):
 
     @torch.no_grad()
     def begin_with_small_steps(self, least: float = 0.001, most: float = 0.1) -> None:
-        """Let the steps of the scan begin between `least` and `most`, evenly on a logarithmic scale."""
+        """Initialise the step sizes of the scan log-uniformly between `least` and `most`."""
         bound = self.rank**-0.5
         nn.init.uniform_(self.dt_proj.weight, -bound, bound)
         steps = torch.exp(torch.empty_like(self.dt_proj.bias).uniform_(math.log(least), math.log(most)))
         self.dt_proj.bias.copy_(steps + torch.log(-torch.expm1(-steps)))  # the inverse of softplus
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Return (batch, length, inner) for x of that shape; each position sees those before it."""
+        """Return (batch, length, inner) for x of that shape; positions depend only on earlier ones."""
         x = F.silu(self.conv(x.mT)[..., : x.shape[1]].mT)
         dt, B, C = self.x_proj(x).split([self.rank, self.state, self.state], -1)
         return selective_scan(x, F.softplus(self.dt_proj(dt)), -self.A_log.exp(), B, C, self.D)
@@ -45,7 +45,7 @@ class Mixer(nn.Module):
 # --8<-- [end:mixer]
 # --8<-- [start:bimamba]
 class BiMamba(nn.Module):
-    """A Mamba layer for both directions; both share the projections into and out of it."""
+    """A bidirectional Mamba layer; both directions share the input and output projections."""
 
     def __init__(self, width: int, state: int = 16, conv: int = 4, expand: int = 2) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class BiMamba(nn.Module):
         self.out = nn.Linear(expand * width, width, bias=False)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Return (batch, length, width): the sum of what both directions give."""
+        """Return the sum of both directions, (batch, length, width), for x of that shape."""
         x, gate = self.into(x).chunk(2, -1)
         gate = F.silu(gate)
         one = self.forwards(x) * gate
@@ -65,7 +65,7 @@ class BiMamba(nn.Module):
 # --8<-- [end:bimamba]
 # --8<-- [start:backbone]
 class Backbone(nn.Module):
-    """Layers for both directions between an embedding and a normalisation."""
+    """Bidirectional layers between an embedding and a normalisation."""
 
     def __init__(self, width: int, layers: int, state: int = 16, vocabulary: int = 16) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Which bases are hidden, and what stands in their place while a network learns to guess them."""
+"""Masking of bases for a network that learns to predict them."""
 
 import torch
 
@@ -9,11 +9,11 @@ from examples.genomic_caduceus.tokens import FIRST_BASE, MASK, UNKNOWN_BASE
 def masked(
     tokens: torch.Tensor, share: float, generator: torch.Generator | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return tokens (batch, length) with some bases hidden, and which are to be guessed, bool.
+    """Return tokens (batch, length) with masked bases, and which are to be predicted, bool.
 
-    Of the bases to guess, 80 % become [MASK], 10 % a base drawn at random, and 10 % stay, as in BERT (Devlin
-    and others, 2019): the network cannot rely on a base that it sees. Padding and N are never asked for.
-    `generator` is of the device of the tokens; None: the default one.
+    Of the bases to predict, 80 % become [MASK], 10 % a random base, and 10 % stay, as in BERT (Devlin and
+    others, 2019), so that the network cannot rely on visible bases. Padding and N are never predicted.
+    `generator` is on the device of the tokens; None: the default one.
     """
     known = (tokens >= FIRST_BASE) & (tokens < UNKNOWN_BASE)
     guessed = known & (torch.rand(tokens.shape, device=tokens.device, generator=generator) < share)

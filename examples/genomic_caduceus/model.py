@@ -1,4 +1,4 @@
-"""Networks for DNA that answer the same for both strands: PS by construction, Ph by training and averaging.
+"""Networks for DNA with equal outputs for both strands: PS by construction, Ph by training and averaging.
 
 Schiff and others, Caduceus: Bi-Directional Equivariant Long-Range DNA Sequence Modeling, 2024.
 """
@@ -12,11 +12,11 @@ from examples.genomic_caduceus.tokens import PAD, complement_map, reverse_comple
 
 # --8<-- [start:strands]
 class BothStrands(nn.Module):
-    """A backbone that can read both strands, each from its own beginning.
+    """A backbone that can read both strands, each from its own start.
 
-    In separate calls both strands meet the same operations on the same shapes, so on a CPU what is computed
-    from x and from its reverse complement is equal bit for bit. Stacked into one batch they are equal but for
-    rounding, since how a row is added up depends on its place; a GPU has half as many kernels to start.
+    Separate calls use the same operations and shapes for both strands, so on a CPU the results for x and for
+    its reverse complement are equal bit for bit. Stacked into one batch they are equal except for rounding,
+    since the order of a row's sums depends on its position; a GPU then starts half as many kernels.
     """
 
     def __init__(self, backbone: Backbone, *, both_strands: bool = True, stacked: bool = False) -> None:
@@ -25,7 +25,7 @@ class BothStrands(nn.Module):
         self.register_buffer("partners", complement_map(), persistent=False)
 
     def strands(self, tokens: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return what the backbone makes of tokens (batch, length) and of their other strand."""
+        """Return the backbone's outputs for tokens (batch, length) and for their other strand."""
         other = reverse_complement(tokens, self.partners)
         if self.stacked:
             return self.backbone(torch.cat([tokens, other])).chunk(2)
@@ -35,10 +35,10 @@ class BothStrands(nn.Module):
 # --8<-- [end:strands]
 # --8<-- [start:classifier]
 class Classifier(BothStrands):
-    """Scores of classes from the mean over the positions.
+    """Class scores from the mean over the positions.
 
-    PS (`both_strands`): the mean of the scores of both strands, so the other strand has the same.
-    Ph: those of the strand that is given; `conjoined` averages both afterwards.
+    PS (`both_strands`): the mean of the scores of both strands, which is equal for the other strand.
+    Ph: the scores of the given strand; `conjoined` averages both in evaluation.
     """
 
     def __init__(self, backbone: Backbone, classes: int, **strands: bool) -> None:
@@ -50,12 +50,12 @@ class Classifier(BothStrands):
         return self.conjoined(tokens) if self.both_strands else self.scores(self.backbone(tokens), tokens)
 
     def conjoined(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Return the mean of the scores of both strands, whose padding is at the same places."""
+        """Return the mean of the scores of both strands, with padding at the same positions."""
         own, other = self.strands(tokens)
         return (self.scores(own, tokens) + self.scores(other, tokens)) / 2
 
     def scores(self, hidden: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        """Return scores from the backbone's (batch, length, width); padding does not count."""
+        """Return scores from the backbone's output (batch, length, width), without padding."""
         there = (tokens != PAD).unsqueeze(-1)
         return self.head((hidden * there).sum(1) / there.sum(1).clamp(min=1))
 
@@ -63,7 +63,7 @@ class Classifier(BothStrands):
 # --8<-- [end:classifier]
 # --8<-- [start:language_model]
 class LanguageModel(BothStrands):
-    """Scores of the token at each position, by the embedding itself.
+    """Scores of the token at each position, with tied embedding weights.
 
     PS: for the other strand they are the same, flipped and complemented.
     """

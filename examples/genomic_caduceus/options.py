@@ -1,4 +1,4 @@
-"""The options of both programs: where each stands in the configuration, what reads it, what it means."""
+"""The options of both programs: their paths in the configuration, parsers and descriptions."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ from snippets.errors import Option, UsageError
 from snippets.precision import NAMES as PRECISIONS
 
 # --8<-- [start:precisions]
-# What Lightning calls the formats: up to 1.9 with plain numbers, since 2.0 with what becomes of the weights.
+# Lightning's names of precisions: up to 1.9 plain numbers, since 2.0 with the treatment of the weights.
 LIGHTNING_PRECISIONS = {
     "32": "fp32",
     "32-true": "fp32",
@@ -43,11 +43,11 @@ QUICK = {"epochs": 1, "max_steps": 10, "width": 16, "layers": 1, "state": 2, "se
 
 @dataclass(frozen=True, kw_only=True)
 class GenomicOptions(TrainingOptions):
-    """Every option that both programs have, with the value that holds in a run."""
+    """All options that both programs share, with their final values."""
 
-    data_name: str  # of what is generated, "folder" or "genome"
-    sequences: int | None = None  # to generate; None where none are
-    length: int | None = None  # tokens of a sequence; None: the longest that there is
+    data_name: str  # the name of generated data, "folder" or "genome"
+    sequences: int | None = None  # to generate; None for other data
+    length: int | None = None  # tokens of a sequence; None: those of the longest sequence
     width: int
     layers: int
     state: int
@@ -76,7 +76,7 @@ class GenomicOptions(TrainingOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class FineTuningOptions(GenomicOptions):
-    """Every option of train.py."""
+    """All options of train.py."""
 
     pretrained: str | None = None
     reference: str | None = None
@@ -86,7 +86,7 @@ class FineTuningOptions(GenomicOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class PretrainingOptions(GenomicOptions):
-    """Every option of pretrain.py."""
+    """All options of pretrain.py."""
 
     mlm_probability: float = 0.15
     intervals: str | None = None
@@ -145,7 +145,7 @@ OF_THE_CALL = {
 }
 SHARED_NAMES = {field.name for field in fields(TrainingOptions)} | OF_THE_CALL.keys()
 GLOBAL_BATCH = Key("train.global_batch_size", whole_number(1, 10**12), "sequences per step")
-FORMULA = (GLOBAL_BATCH.path, "dataset.dataset_name")  # what others are computed from
+FORMULA = (GLOBAL_BATCH.path, "dataset.dataset_name")  # keys from which others are computed
 
 
 Kind = TypeVar("Kind", bound=GenomicOptions)
@@ -161,9 +161,9 @@ class CommandLine(NamedTuple, Generic[Kind]):
     keys: dict[str, Key]
 
     def read(self, argv: Sequence[str] | None) -> dict[str, Any]:
-        """Return the options that the words set, without those that keep their default. Raises UsageError.
+        """Return the options that the words set, without unchanged defaults. Raises UsageError.
 
-        An option was set when its key was named, or when a file that was chosen (experiment=…) changes it.
+        An option is set when its key is in a word, or when a chosen file (experiment=…) changes it.
         """
         words = list(argv or ())
         self.answer_flags(words)
@@ -183,18 +183,18 @@ class CommandLine(NamedTuple, Generic[Kind]):
         return {option: value for option, value in typed.items() if option not in unset}
 
     def named(self, words: Sequence[str]) -> set[str]:
-        """Return the keys that the words set. Raises UsageError for one that nobody knows."""
+        """Return the keys that the words set. Raises UsageError for an unknown one."""
         named = {override.key_or_group for override in overrides_in(words)}
         if unknown := sorted(named - self.known() - GROUPS):
             raise UsageError(f"unknown key {unknown[0]}; keys: {' '.join(sorted(self.known() | GROUPS))}")
         return named
 
     def check_global_batch(self, values: Mapping[str, Any], named: set[str]) -> None:
-        """Raise UsageError when the sequences of a step are not a number of passes, or another one."""
+        """Raise UsageError unless a step's batch is a multiple of that of a pass, and fits `accumulate`."""
         passes, size = KEYS["accumulate"], KEYS["batch_size"]
         part = values[size.path]
         if not isinstance(part, int) or part < 1:
-            return  # as its own reader will say
+            return  # its own parser will raise the error
         whole = self.value(GLOBAL_BATCH, values[GLOBAL_BATCH.path], GLOBAL_BATCH.path)
         if not named & {"accumulate", passes.path}:
             if whole % part:
@@ -206,18 +206,18 @@ class CommandLine(NamedTuple, Generic[Kind]):
             raise UsageError(f"{GLOBAL_BATCH.path}={whole} is not {times}; leave out one of them")
 
     def known(self) -> set[str]:
-        """Return the keys that mean something here."""
+        """Return the known keys."""
         return {key.path for key in (self.keys | OF_THE_CALL).values()} | SHARED_NAMES | set(FORMULA)
 
     def values(self, words: Sequence[str]) -> dict[str, Any]:
-        """Return the value of every key, as the files and the words have it. Raises UsageError."""
+        """Return the value of every key by files and words. Raises UsageError."""
         values = composed_values(self.file, frozenset(self.known()), *words)
         keys = self.keys | OF_THE_CALL
         return {**{key.path: values.get(option, key.default) for option, key in keys.items()}, **values}
 
     @staticmethod
     def value(key: Key, value: Any, name: str) -> Any:
-        """Return a value as its option has it; `name` is what it was called. Raises UsageError."""
+        """Return the parsed value of an option; `name` is its name in errors. Raises UsageError."""
         if value is ...:
             raise UsageError(f"{name} is missing in the files that were chosen")
         try:
@@ -226,7 +226,7 @@ class CommandLine(NamedTuple, Generic[Kind]):
             raise UsageError(f"{name}: {error}") from None
 
     def answer_flags(self, words: list[str]) -> None:
-        """Print help or the configuration, if asked to, and exit. Raises UsageError for other flags."""
+        """Print help or the configuration if requested, and exit. Raises UsageError for other flags."""
         for flag in (word for word in words if word.startswith("-")):
             if flag in ("-h", "--help"):
                 print(self.help())
@@ -244,7 +244,7 @@ class CommandLine(NamedTuple, Generic[Kind]):
             )
 
     def help(self) -> str:
-        """Return what there is to type."""
+        """Return the text of --help."""
         lines = [f"usage: {self.program} [key=value ...] [--cfg job] [--help]", "", self.what, ""]
         for option, key in (self.keys | OF_THE_CALL).items():
             name = self.name_of(option)
@@ -273,7 +273,7 @@ class CommandLine(NamedTuple, Generic[Kind]):
         return self.kind(**options)
 
     def spelling(self) -> Spelling:
-        """Return how options are typed here."""
+        """Return the spelling of the options of this program."""
 
         def words(settings: Mapping[str, Any]) -> list[str]:
             keys = {option: key.path for option, key in self.keys.items()}
@@ -286,7 +286,7 @@ class CommandLine(NamedTuple, Generic[Kind]):
         return Spelling(words, resume=lambda folder: [f"resume={folder}"], option=option)
 
     def name_of(self, option: str) -> str:
-        """Return what an option is called here: shared ones by their names, the others by their keys."""
+        """Return the name of an option in this program: short for shared options, a key for the others."""
         return option if option in SHARED_NAMES or option not in self.keys else self.keys[option].path
 
 

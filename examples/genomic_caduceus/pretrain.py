@@ -1,14 +1,14 @@
-"""Train a bidirectional Mamba to guess masked bases of DNA; train.py can begin with what it learned.
+"""Train a bidirectional Mamba to predict masked bases of DNA; train.py can start from its weights.
 
-With no option: 4,000 generated sequences in which a base tends to repeat the one before; what a network can
-reach that sees one side, or both, is known. Under a minute on two CPU cores. Options are written in Hydra's
-language: data=hg38.fa.
+With no option: 4,000 generated sequences in which a base tends to repeat the previous one. The lowest loss is
+known for a network that sees one side, or both. Under a minute on two CPU cores. Options are written in
+Hydra's language: data=hg38.fa.
 """
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -37,7 +37,7 @@ from snippets.training_step import in_parts
 
 
 class MaskedBases(SequenceTask):
-    """A network that learns to guess masked bases."""
+    """A network that learns to predict masked bases."""
 
     options: PretrainingOptions
 
@@ -51,11 +51,11 @@ class MaskedBases(SequenceTask):
             options.seed,
             options.intervals,
         )
-        self.prepare(options, [data.train], "sequences to learn from")
+        self.set_up_data(options, [data.train], "sequences to learn from")
         generator = torch.Generator().manual_seed(options.seed)
         hidden, guessed = masked(data.val.long(), options.mlm_probability, generator)
         model = LanguageModel(self.backbone(), both_strands=options.rcps, stacked=options.stack_strands)
-        self.begin(model, [data.val, hidden, guessed])
+        self.set_up_network(model, [data.val, hidden, guessed])
 
     # --8<-- [start:measures]
     def measures(self, part: Sequence[torch.Tensor], network: Network) -> torch.Tensor:
@@ -72,7 +72,7 @@ class MaskedBases(SequenceTask):
     # --8<-- [end:measures]
     @torch.no_grad()
     def evaluate(self, epoch: int, measures: list[float], samples_per_s: float) -> EpochResult:
-        """Guess bases of held-out sequences, the same ones after every epoch."""
+        """Evaluate on held-out sequences, with the same masked bases after every epoch."""
         sums = torch.zeros(2, device=self.state.device)
         for (tokens, hidden, guessed), _ in in_parts(self.held_out, self.options.batch_size):
             sums += torch.stack(measured(self.state.model(hidden), tokens.long(), guessed))
@@ -87,7 +87,7 @@ class MaskedBases(SequenceTask):
 def measured(
     scores: torch.Tensor, tokens: torch.Tensor, guessed: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the sums over the guessed places of the loss, in nats, and of what is right."""
+    """Return the sums over predicted positions of the loss, in nats, and of correct predictions."""
     losses = F.cross_entropy(scores.float().mT, tokens, reduction="none")
     return (losses * guessed).sum(), ((scores.argmax(-1) == tokens) & guessed).sum().float()
 

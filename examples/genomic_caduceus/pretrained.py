@@ -1,4 +1,4 @@
-"""The network that pretrain.py left behind, for train.py to begin with."""
+"""Load the weights of pretrain.py into the network of train.py."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ RUNS = Path("runs") / SYSTEM
 
 
 def run_named(text: str) -> str:
-    """Return the run folder that `train.pretrained=` means. Raises UsageError when there is none."""
+    """Return the run folder of `train.pretrained=`. Raises UsageError when there is none."""
     if text != "newest":
         return text
     return str(newest_trained(RUNS, "pre-trained network", "python examples/genomic_caduceus/pretrain.py"))
@@ -19,9 +19,9 @@ def run_named(text: str) -> str:
 
 # --8<-- [start:load_backbone]
 def load_backbone(backbone: Backbone, run: str) -> str:
-    """Fill the backbone with the best weights of a pre-training, and return the file they are from.
+    """Load the best weights of a pre-training into the backbone, and return the path of their file.
 
-    The head stays as it is: the classes are new. Raises UsageError, also for a network of another size.
+    The head is unchanged, because the classes are new. Raises UsageError, also for a network of another size.
     """
     content, checkpoint, _ = load_best(Path(run), SYSTEM)
     prefix = "backbone."

@@ -1,4 +1,4 @@
-"""Write sequences in the forms in which data sets of DNA are passed on; the readers here read them."""
+"""Write sequences in the file formats of DNA data sets, which the readers here read."""
 
 import csv
 import gzip
@@ -14,14 +14,14 @@ from examples.genomic_caduceus.class_files import HEADER
 from examples.genomic_caduceus.tokens import BASES, letters, other_strand
 
 LINE = 60  # letters in a line of FASTA
-CHROMOSOMES = 3  # of the generated genome that the intervals are of
-GAP = 20  # most letters between two intervals
+CHROMOSOMES = 3  # of the generated genome
+GAP = 20  # largest number of letters between two intervals
 
 Splits = Mapping[str, Labelled]
 
 
 def write_folders(folder: Path, splits: Splits, names: tuple[str, ...]) -> None:
-    """Write {train,test}/<class>/<id>.txt, a sequence each, as the genomic_benchmarks downloader does."""
+    """Write {train,test}/<class>/<id>.txt, one sequence each, like the genomic_benchmarks downloader."""
     for split, data in splits.items():
         for name in names:
             (folder / split / name).mkdir(parents=True)
@@ -31,9 +31,9 @@ def write_folders(folder: Path, splits: Splits, names: tuple[str, ...]) -> None:
 
 
 def write_intervals(folder: Path, splits: Splits, names: tuple[str, ...], seed: int) -> None:
-    """Write where in a genome each sequence is, and on which strand, as the genomic_benchmarks repository.
+    """Write interval and strand of each sequence in a genome, like the genomic_benchmarks repository.
 
-    The genome, genome.fa, is made of the sequences, with random bases between them.
+    The genome, genome.fa, consists of the sequences, with random bases between them.
     """
     random = numpy.random.default_rng(seed)
     genome: dict[str, list[str]] = {f"chr{number + 1}": [] for number in range(CHROMOSOMES)}
@@ -60,7 +60,7 @@ def write_intervals(folder: Path, splits: Splits, names: tuple[str, ...], seed: 
 
 
 def write_table(path: Path, rows: Iterable[tuple]) -> None:
-    """Write intervals as a compressed table. The same rows give the same bytes: no time is noted."""
+    """Write intervals as a compressed table, without a timestamp, so that equal rows give equal bytes."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(HEADER)
@@ -83,5 +83,5 @@ def write_records(folder: Path, windows: torch.Tensor) -> None:
 
 
 def write_genome(folder: Path, windows: torch.Tensor) -> None:
-    """Write windows (windows, length) one behind the other as genome.fa, a single record."""
+    """Write windows (windows, length) as one record, genome.fa."""
     write_fasta(folder / "genome.fa", {"chr1": letters(windows.numpy().reshape(-1))})

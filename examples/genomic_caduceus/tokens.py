@@ -1,4 +1,4 @@
-"""Bases as tokens, one per letter, with the partner that each has on the other strand."""
+"""Bases as tokens, one per letter, and their complements on the other strand."""
 
 from collections.abc import Sequence
 
@@ -13,12 +13,12 @@ BASES = "ACGTN"
 MASK, PAD = SPECIAL.index("[MASK]"), SPECIAL.index("[PAD]")
 FIRST_BASE = len(SPECIAL)
 UNKNOWN_BASE = FIRST_BASE + BASES.index("N")
-VOCABULARY = 16  # 12 tokens, and room up to a number that kernels like
+VOCABULARY = 16  # 12 tokens, padded to a size that suits kernels
 PARTNER = dict(zip("ACGTN", "TGCAN", strict=True))
 
 
 def complement_map() -> torch.Tensor:
-    """Return the partner of every token on the other strand, int64 (16,); special tokens are their own."""
+    """Return the complement of every token, int64 (16,); special tokens are their own."""
     partners = torch.arange(VOCABULARY)
     for base, partner in PARTNER.items():
         partners[FIRST_BASE + BASES.index(base)] = FIRST_BASE + BASES.index(partner)
@@ -29,23 +29,23 @@ def complement_map() -> torch.Tensor:
 def encode(sequence: str, length: int) -> numpy.ndarray:
     """Return the first `length` letters of a sequence as tokens, uint8 (length,), with padding on the left.
 
-    Lower case, which FASTA files use for repeats, means the same letters. Raises UsageError for others.
+    Lower case, which marks repeats in FASTA files, is the same. Raises UsageError for other letters.
     """
     letters = numpy.frombuffer(sequence[:length].encode("latin1", "replace"), dtype=numpy.uint8)
     tokens = numpy.full(length, PAD, dtype=numpy.uint8)
     tokens[length - len(letters) :] = found = TOKEN_OF_BYTE[letters]
-    if not found.all():  # 0 is [CLS], which no letter means
+    if not found.all():  # 0 is [CLS], which stands for no letter
         raise UsageError(no_base(sequence[int((found == 0).argmax())]))
     return tokens
 
 
 def no_base(letter: str) -> str:
-    """Return what is said of a letter that means no base."""
+    """Return the error message for a letter that is no base."""
     return f"the letter {letter!r} is no base; the letters are {', '.join(BASES)}"
 
 
 def token_of_byte() -> numpy.ndarray:
-    """Return the token of each letter by its code, uint8 (256,); 0 for what is no base."""
+    """Return the token of each letter by its code, uint8 (256,); 0 for other characters."""
     table = numpy.zeros(256, dtype=numpy.uint8)
     for token, base in enumerate(BASES, FIRST_BASE):
         table[[ord(base), ord(base.lower())]] = token
@@ -80,16 +80,16 @@ def encode_all(sequences: Sequence[str], length: int) -> torch.Tensor:
 
 # --8<-- [start:reverse_complement]
 def reverse_complement(tokens: torch.Tensor, partners: torch.Tensor) -> torch.Tensor:
-    """Return the other strand of tokens (batch, length), read in its own direction, padding on the left."""
+    """Return the reverse complement of tokens (batch, length), with padding on the left."""
     length = tokens.shape[1]
     padding = (tokens == PAD).sum(1, keepdim=True)
     places = torch.arange(length, device=tokens.device)
-    mirrored = (length - 1 - places + padding).clamp(max=length - 1)  # the padding is taken from anywhere
+    mirrored = (length - 1 - places + padding).clamp(max=length - 1)  # padding may take any position
     return torch.where(places < padding, PAD, partners[tokens].gather(1, mirrored))
 
 
 def turned_at_random(tokens: torch.Tensor, partners: torch.Tensor) -> torch.Tensor:
-    """Return tokens (batch, length) in which every second sequence, drawn at random, is its other strand."""
+    """Return tokens (batch, length), with each sequence reverse-complemented with probability one half."""
     turned = torch.rand(len(tokens), 1, device=tokens.device) < 0.5
     return torch.where(turned, reverse_complement(tokens, partners), tokens)
 

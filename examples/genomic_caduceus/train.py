@@ -1,13 +1,13 @@
-"""Train a bidirectional Mamba to tell classes of DNA sequences apart.
+"""Train a bidirectional Mamba to classify DNA sequences.
 
-With no option: 4,000 generated sequences, half of which hold a motif; the best possible accuracy is known.
+With no option: 4,000 generated sequences, half of which contain a motif; the best possible accuracy is known.
 Under a minute on two CPU cores. Options are written in Hydra's language: batch_size=64.
 """
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -50,19 +50,19 @@ class Classification(SequenceTask):
             options.seed,
             options.reference,
         )
-        self.prepare(options, [data.train.tokens, data.train.classes], "sequences to learn from")
+        self.set_up_data(options, [data.train.tokens, data.train.classes], "sequences to learn from")
         model = Classifier(
             self.backbone(), len(data.names), both_strands=options.rcps, stacked=options.stack_strands
         )
         if options.pretrained is not None:
             self.facts["pretrained"] = load_backbone(model.backbone, options.pretrained)
         self.facts["classes"] = data.names
-        self.begin(model, [data.val.tokens, data.val.classes])
+        self.set_up_network(model, [data.val.tokens, data.val.classes])
         self.test = [column.to(self.device) for column in (data.test.tokens, data.test.classes)]
 
     # --8<-- [start:measures]
     def measures(self, part: Sequence[torch.Tensor], network: Network) -> torch.Tensor:
-        """Return loss and accuracy on tokens (batch, length) with their classes (batch,), (2,)."""
+        """Return loss and accuracy, (2,), on tokens (batch, length) with their classes (batch,)."""
         tokens, classes = part[0].long(), part[1]
         if self.options.rc_aug:
             tokens = turned_at_random(tokens, self.state.model.partners)
@@ -73,7 +73,7 @@ class Classification(SequenceTask):
 
     # --8<-- [end:measures]
     def evaluate(self, epoch: int, measures: list[float], samples_per_s: float) -> EpochResult:
-        """Measure the held-out sequences, and after the last step those for the test."""
+        """Evaluate on the held-out sequences, and after the last step on the test sequences."""
         values = dict(zip(("train_loss", "train_accuracy"), measures, strict=True))
         values |= self.scored("val", self.held_out)
         if self.state.step == self.total_steps:

@@ -1,11 +1,11 @@
-"""Measure the guide's original settings against its optimised ones, step by step in turns.
+"""Compare the speed of the guide's original settings with its optimised ones, in alternating steps.
 
     python examples/genomic_caduceus/verify.py                       generated sequences, a small network
     python examples/genomic_caduceus/verify.py --size origin         the network of the guide
     python examples/genomic_caduceus/verify.py --data FOLDER         a data set
 
-original: 128 sequences at a time, float32. optimized: 64 at a time, twice per step, bfloat16. Both begin with
-the same weights and learn from the same sequences. Writes mps_optimization_report.json.
+original: 128 sequences per pass, float32. optimized: 64 per pass, two passes per step, bfloat16. Both start
+from the same weights and use the same sequences. It writes mps_optimization_report.json.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -48,7 +48,7 @@ SETTINGS = {
     "optimized": ["experiment=hg38/mps_optimized_genomic_benchmark"],
 }
 SIZES = {"small": "small", "origin": "caduceus"}  # files in configs/model
-WARM_UP = 3  # steps that do not count
+WARM_UP = 3  # untimed steps
 GENERATED = ["data=motif", "dataset.sequences=1280", "dataset.max_length=64"]
 REPORT = Path("mps_optimization_report.json")
 
@@ -73,14 +73,14 @@ def read_command_line(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def prepared(name: str, options: argparse.Namespace) -> Classification:
-    """Return a training with the settings that have this name, ready to learn. Raises UsageError."""
+    """Return a training with the settings of this name, ready to train. Raises UsageError."""
     words = [
         *SETTINGS[name],
         f"model={SIZES[options.size]}",
         *([f"data={options.data}"] if options.data else GENERATED),
         f"device={options.device}",
         "epochs=100000",
-        f"max_steps={WARM_UP + 1 + options.steps}",  # where the learning rate ends, too
+        f"max_steps={WARM_UP + 1 + options.steps}",  # also the end of the learning-rate schedule
     ]
     if options.reference:
         words.append(f"dataset.reference={options.reference}")
@@ -89,9 +89,9 @@ def prepared(name: str, options: argparse.Namespace) -> Classification:
 
 # --8<-- [start:in_turns]
 def in_turns(original: Steps, optimized: Steps, count: int) -> tuple[list[float], list[float]]:
-    """Return the seconds of `count` steps of each. The clock is read when the device has done a step.
+    """Return the seconds of `count` alternating steps of each, waiting for the device after each step.
 
-    What slows the machine down for a while meets both. Every other pair runs in the opposite order.
+    A temporary slowdown thus affects both. Every second pair runs in the opposite order.
     """
     seconds: tuple[list[float], list[float]] = ([], [])
     for pair in range(count):
@@ -102,9 +102,9 @@ def in_turns(original: Steps, optimized: Steps, count: int) -> tuple[list[float]
 
 # --8<-- [end:in_turns]
 def step_memory(steps: Steps) -> float | None:
-    """Take a step; return the most that its tensors took beyond what was there before, in MB (10⁶ bytes).
+    """Take a step; return the peak memory of its tensors above that before the step, in MB (10⁶ bytes).
 
-    None where nobody counts it: on the CPU, and on MPS before PyTorch 2.13.
+    None where it is not counted: on the CPU, and on MPS before PyTorch 2.13.
     """
     device = steps.task.state.device
     synchronize(device)
@@ -118,7 +118,7 @@ def step_memory(steps: Steps) -> float | None:
 
 
 def finding(ratio: Spread) -> str:
-    """Return in words what the ratios optimized / original of the pairs say."""
+    """Return a sentence about the ratios optimized / original of the pairs."""
     if ratio.low <= 1 <= ratio.high:
         return "no difference: 1 is within the spread"
     change = abs(ratio.median - 1)
@@ -128,7 +128,7 @@ def finding(ratio: Spread) -> str:
 
 
 def measured(options: argparse.Namespace) -> tuple[dict[str, Classification], dict[str, Any]]:
-    """Return both trainings, and what their steps took and led to. Raises UsageError."""
+    """Return both trainings, and times, memory and losses of their steps. Raises UsageError."""
     tasks = {name: prepared(name, options) for name in SETTINGS}
     steps = [Steps(task, endless_batches(task), keep=sys.maxsize) for task in tasks.values()]
     original, optimized = steps
@@ -158,7 +158,7 @@ def measured(options: argparse.Namespace) -> tuple[dict[str, Classification], di
 
 
 def system_info(task: Classification) -> dict[str, Any]:
-    """Return machine and versions, the device, and whether there is MPS."""
+    """Return machine, versions, device, and whether MPS is available."""
     return {
         **provenance(),
         **machine(),

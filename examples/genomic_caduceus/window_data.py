@@ -1,4 +1,4 @@
-"""Data sets to guess bases in: generated ones whose optimum is known, and windows of a genome."""
+"""Data sets for predicting bases: generated ones with a known optimum, and windows of a genome."""
 
 import itertools
 import math
@@ -18,13 +18,13 @@ WINDOW = 1024  # letters of a genome
 
 @dataclass(frozen=True)
 class WindowData:
-    """Tokens (sequences, length), uint8, to learn from and held out."""
+    """Training and held-out tokens, each (sequences, length), uint8."""
 
     name: str
     source: str
     train: torch.Tensor
     val: torch.Tensor
-    floors: Mapping[str, float] = field(default_factory=dict)  # lowest loss by what a model sees, if known
+    floors: Mapping[str, float] = field(default_factory=dict)  # lowest loss by the visible context, if known
 
 
 def chain_data(name: str, sequences: int, seed: int, length: int = LENGTH) -> WindowData:
@@ -47,7 +47,7 @@ def genome_data(path: Path, length: int | None, intervals: Path | None) -> Windo
     return WindowData("genome", str(path), torch.from_numpy(train), torch.from_numpy(val))
 
 
-STAY = 0.7  # chance that a base follows itself
+STAY = 0.7  # probability that a base repeats
 
 
 # --8<-- [start:markov]
@@ -72,7 +72,7 @@ def hairpins(count: int, length: int, random: numpy.random.Generator) -> numpy.n
 def markov_floors(stay: float = STAY) -> dict[str, float]:
     """Return the lowest mean loss, in nats per base, of a model that sees nothing, one side, or both.
 
-    Nothing but the neighbours says anything of a base of a Markov chain.
+    Given its neighbours, a base of a Markov chain is independent of all others.
     """
     step = numpy.full((BASES, BASES), (1 - stay) / (BASES - 1))
     numpy.fill_diagonal(step, stay)

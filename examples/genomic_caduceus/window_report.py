@@ -1,4 +1,4 @@
-"""What a run of pretrain.py tells its user: the facts first, a line per epoch, the result last."""
+"""The report of a run of pretrain.py: its settings, a line per epoch, and its result."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ HEADER = learning.HEADER
 
 
 def describe(task: "MaskedBases", config: dict[str, Any]) -> list[str]:
-    """Return the facts of a run: network, versions, device, precision, data, recipe."""
+    """Return the settings of a run as lines: network, versions, device, precision, data, recipe."""
     options, data = task.options, task.data
     lines = [
         learning.network_line(options, config),
@@ -33,7 +33,7 @@ def describe(task: "MaskedBases", config: dict[str, Any]) -> list[str]:
 
 
 def conclude(task: "MaskedBases", run: RunFolder) -> list[str]:
-    """Draw curves.png, write summary.json, and return the result in words."""
+    """Draw curves.png, write summary.json, and return the lines about the result."""
     progress, floors = task.state.progress, task.data.floors
     result = progress["result"]
     panels = (

@@ -1,1 +1,1 @@
-"""Select technical indicators with a transformer over a set: it says which of them to listen to."""
+"""Select technical indicators with a transformer over a set, which predicts their usefulness."""

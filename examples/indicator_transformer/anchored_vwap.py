@@ -10,7 +10,7 @@ from examples.indicator_transformer.history import History, ratio
 from examples.indicator_transformer.indicator import Indicator, back_to_the_middle, with_the_move
 
 BANDS = (1, 2, 3)  # standard deviations above and below
-ROUNDING = 1e-15  # a variance below this share of the mean square is the rounding error of 0
+ROUNDING = 1e-15  # a variance below this share of the mean square is rounding error
 
 
 # --8<-- [start:vwap]
@@ -19,9 +19,9 @@ def vwap_since(
 ) -> tuple[numpy.ndarray, numpy.ndarray]:
     """Return the volume-weighted mean and standard deviation of prices since the last start, each (bars,).
 
-    `starts` (bars,) is True where sums begin anew, as at the first bar. Without volume so far: the price, 0.
-    The variance is the mean square minus the squared mean. Of prices near 100,000 that move by cents nothing
-    would be left of that difference, so each sum restarts at its anchor and takes prices relative to it.
+    `starts` (bars,) is True where sums restart, as at the first bar. Without volume since then, the results
+    are the price and 0. The variance is the mean square minus the squared mean, a difference that rounding
+    would destroy for prices near 100,000 that move by cents. So each sum uses prices relative to its anchor.
     """
     group = numpy.cumsum(starts) - 1
     anchor_price = price[starts][group]
@@ -36,7 +36,7 @@ def vwap_since(
 
 
 def deviation(history: History, anchor: str) -> numpy.ndarray:
-    """Return how far the close is above the VWAP since `anchor`, in standard deviations; 0 if these are 0."""
+    """Return (close - VWAP since `anchor`) / standard deviation, and 0 where the deviation is 0, (bars,)."""
     starts = record_starts(history, anchor) if anchor in EVENTS else history.once(period_starts, anchor)
     mean, std = vwap_since(starts, history.typical, history.volume)
     return ratio(history.close - mean, std)
@@ -44,8 +44,8 @@ def deviation(history: History, anchor: str) -> numpy.ndarray:
 
 # --8<-- [end:vwap]
 def above_band(history: History, anchor: str, band: int) -> numpy.ndarray:
-    """Return how far the close is above a band `band` standard deviations above the VWAP, in these units."""
-    distance = history.once(deviation, anchor)  # seven indicators need it
+    """Return the close above the band at `band` standard deviations, in these units, (bars,)."""
+    distance = history.once(deviation, anchor)  # seven indicators use it
     return numpy.where(distance == 0, 0.0, distance - band)
 
 

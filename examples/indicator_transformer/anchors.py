@@ -1,6 +1,6 @@
-"""Where anchored VWAPs start: with a period of the calendar, or at an extreme of the day or week so far.
+"""The starts of anchored VWAPs: with a calendar period, or at an extreme of the day or week so far.
 
-In the first period of a table they can start no earlier than its first bar.
+In the first period of a table they cannot start before its first bar.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ def _day(history: History) -> numpy.ndarray:
 
 Series = Callable[[History], numpy.ndarray]  # -> (bars,)
 
-PERIODS: dict[str, Series] = {  # the number of the period that each bar belongs to, in UTC
+PERIODS: dict[str, Series] = {  # the number of the period of each bar, in UTC
     "hour": lambda history: history.seconds // 3600,
     "day": _day,
     "week": lambda history: (_day(history) - FIRST_MONDAY) // 7,
@@ -29,7 +29,7 @@ PERIODS: dict[str, Series] = {  # the number of the period that each bar belongs
     "year": lambda history: history.index.year.to_numpy(),
 }
 CALENDAR = ("hour", "week", "month", "quarter", "year")  # the VWAP itself starts with the day
-EVENTS: dict[str, tuple[str, Series]] = {  # the period that is searched, and what is highest at the anchor
+EVENTS: dict[str, tuple[str, Series]] = {  # the period, and the series whose maximum in it is the anchor
     "day_high": ("day", lambda history: history.high),
     "day_low": ("day", lambda history: -history.low),
     "day_volume": ("day", lambda history: history.volume),
@@ -42,7 +42,7 @@ EVENTS: dict[str, tuple[str, Series]] = {  # the period that is searched, and wh
 def period_starts(history: History, period: str) -> numpy.ndarray:
     """Return (bars,) of bool: True at the first bar of each `period`, and at the first bar of all.
 
-    The latter may be in the midst of a period, whose beginning nobody sees.
+    The first bar of all may be in the middle of a period.
     """
     number = PERIODS[period](history)
     return numpy.diff(number, prepend=number[:1] - 1) != 0
@@ -51,8 +51,8 @@ def period_starts(history: History, period: str) -> numpy.ndarray:
 def record_starts(history: History, event: str) -> numpy.ndarray:
     """Return (bars,) of bool: True where a bar sets a new record of its day or week, as the first bar does.
 
-    The last True up to a bar is the extreme of the period so far. Which bar is the extreme of the whole day
-    is known only when the day is over: a VWAP anchored there would look ahead.
+    The last True up to a bar is the extreme of the period so far. The extreme of the whole day is known only
+    at the end of the day, so a VWAP anchored there would look ahead.
     """
     period, series = EVENTS[event]
     starts = history.once(period_starts, period)

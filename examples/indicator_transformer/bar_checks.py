@@ -1,4 +1,4 @@
-"""What makes a table of numbers proper price bars. Each check names a row that is not one."""
+"""Checks of price bars. Each error names an offending row."""
 
 import math
 from collections.abc import Callable
@@ -8,13 +8,13 @@ import pandas
 
 from snippets.errors import UsageError
 
-ROUNDING = 1e-9  # relative: prices that were corrected for dividends differ in their last digits
+ROUNDING = 1e-9  # relative: prices adjusted for dividends differ in their last digits
 
-Where = Callable[[int], str]  # from the position of a row, counted from 0, to words for the user
+Where = Callable[[int], str]  # from the position of a row, counted from 0, to its description
 
 
 def check_bars(table: pandas.DataFrame, max_missing: float, at: Where) -> pandas.Timedelta:
-    """Return the interval of at least two bars. Raises UsageError as the checks below do."""
+    """Return the interval of at least two bars after all checks. Raises UsageError."""
     check_order(table.index, at)
     check_values(table, at)
     return check_spacing(table.index, max_missing, at)
@@ -32,7 +32,7 @@ def check_order(times: pandas.DatetimeIndex, at: Where) -> None:
 
 # --8<-- [start:check_values]
 def check_values(table: pandas.DataFrame, at: Where) -> None:
-    """Raise UsageError unless all numbers are possible and each bar's range contains its open and close."""
+    """Raise UsageError unless all numbers are valid and each bar's range contains its open and close."""
     prices, ends = table[["open", "high", "low", "close"]], table[["open", "close"]]
     defects = {
         "a price that is not above zero": prices <= 0,
@@ -51,10 +51,10 @@ def check_values(table: pandas.DataFrame, at: Where) -> None:
 # --8<-- [end:check_values]
 # --8<-- [start:check_spacing]
 def check_spacing(times: pandas.DatetimeIndex, max_missing: float, at: Where) -> pandas.Timedelta:
-    """Return the interval: the most common distance between two bars; the shortest, if several are.
+    """Return the interval: the most common distance between two bars, of several the shortest.
 
     Raises UsageError when bars of one day are closer than that, or when more than a share `max_missing` of
-    the bars is missing. Between two days, in UTC, no bar is missed: markets close.
+    the bars is missing. Bars between two days, in UTC, are not missing, because markets close.
     """
     steps, days = numpy.diff(times.to_numpy()), times.normalize()
     distances, counts = numpy.unique(steps, return_counts=True)

@@ -1,4 +1,4 @@
-"""Price bars of one symbol, read from a CSV or a Parquet file and checked. Nothing is repaired silently."""
+"""Read and check the price bars of a symbol from a CSV or Parquet file. Nothing is repaired silently."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -16,24 +16,24 @@ from examples.programs.array_files import read_npz
 from snippets.errors import UsageError
 
 # --8<-- [start:schema]
-# In small letters or capitals, in any order; further columns are ignored. The timestamp is that at which a
-# bar begins: in ISO 8601, or a date or time of Parquet, from 1700 to 2200; without a time zone it is UTC.
+# In lower or upper case, in any order; other columns are ignored. The timestamp is the start of a bar: in
+# ISO 8601, or a date or time of Parquet, from 1700 to 2200; without a time zone it is UTC.
 COLUMNS = ("timestamp", "open", "high", "low", "close", "volume")
 # --8<-- [end:schema]
 NUMBERS = list(COLUMNS[1:])
 SUFFIXES = (".csv", ".parquet")
 MAX_MISSING = 0.01  # share of the bars
-LARGEST = 1e100  # sums and products of larger numbers are infinite
+LARGEST = 1e100  # sums and products of larger numbers may be infinite
 
 
 # --8<-- [start:bars]
 @dataclass(frozen=True)
 class Bars:
-    """Bars of one symbol, which have passed all checks."""
+    """The checked bars of one symbol."""
 
     symbol: str
     # Columns open, high, low, close, volume in float64; the DatetimeIndex "timestamp" is ascending, without
-    # duplicates and in UTC, without saying so (tz-naive).
+    # duplicates and in UTC, without a time zone (tz-naive).
     table: pandas.DataFrame
     interval: pandas.Timedelta  # the most common distance between two bars
     source: str  # in words, for the user
@@ -44,8 +44,8 @@ class Bars:
 def read_bars(path: Path, *, max_missing: float = MAX_MISSING) -> Bars:
     """Return the bars in a CSV or Parquet file; its name without the suffix is the symbol.
 
-    Raises UsageError, in one line with the file and an offending row, for whatever is not a proper bar, and
-    when more than a share `max_missing` of the bars is missing.
+    Raises UsageError, which names the file and an offending row, for invalid bars, and when more than a share
+    `max_missing` of the bars is missing.
     """
     cells = read_cells(path)
     at = partial(place, path)
@@ -61,20 +61,20 @@ def read_bars(path: Path, *, max_missing: float = MAX_MISSING) -> Bars:
 
 # --8<-- [end:read_bars]
 def place(path: Path, position: int) -> str:
-    """Return where row `position`, counted from 0, is in a file. Empty lines are not counted."""
+    """Return the file and line of row `position`, counted from 0 without empty lines."""
     in_csv = path.suffix.lower() == ".csv"
     return f"{path}, line {position + 2}" if in_csv else f"{path}, row {position + 1}"
 
 
 def read_cells(path: Path) -> pandas.DataFrame:
-    """Return the `COLUMNS` of a file, with whatever their cells hold. Raises UsageError."""
+    """Return the `COLUMNS` of a file, with unchecked cells. Raises UsageError."""
     if path.suffix.lower() not in SUFFIXES:
         raise UsageError(f"{path} is neither .csv nor .parquet; convert it to one of them")
     try:
         names, cells = read_table(path, {*COLUMNS, *SYMBOLS})
     except UsageError:
         raise
-    except Exception as error:  # of a damaged Parquet file, almost anything
+    except Exception as error:  # a damaged Parquet file can raise any error
         reason = getattr(error, "strerror", None) or shorten(f"{type(error).__name__}: {error}", 200)
         raise UsageError(f"cannot read {path}: {reason}") from None
     names = [str(name).strip().lower() for name in names]
@@ -90,12 +90,12 @@ def read_cells(path: Path) -> pandas.DataFrame:
 def read_times(cells: pandas.Series, at: Where) -> pandas.DatetimeIndex:
     """Return times in UTC, without a time zone, in microseconds. Raises UsageError."""
     if not pandas.api.types.is_datetime64_any_dtype(cells):
-        if cells.dtype == object:  # bytes that are not UTF-8 are no time, and no error of the conversion
+        if cells.dtype == object:  # the conversion accepts bytes that are not UTF-8
             cells = cells.mask(cells.map(lambda cell: isinstance(cell, bytes)))
         text = cells.astype("str")
         cells = text.where(
             text.str.match(r"\d{4}-\d\d-\d\d")
-        )  # pandas would read "today" and a lone year, too
+        )  # pandas would also accept "today" and a lone year
     times = pandas.DatetimeIndex(pandas.to_datetime(cells, format="ISO8601", utc=True, errors="coerce"))
     # pandas may count in nanoseconds, which reach from 1677 to 2262.
     wrong = ~((times.year >= 1700) & (times.year <= 2200))
@@ -110,7 +110,7 @@ def read_times(cells: pandas.Series, at: Where) -> pandas.DatetimeIndex:
 def read_numbers(cells: pandas.DataFrame, at: Where) -> pandas.DataFrame:
     """Return all cells as float64. Raises UsageError for one that is empty, text or not finite."""
     numbers = cells.apply(pandas.to_numeric, errors="coerce").astype("float64")
-    numbers[cells.select_dtypes(["bool", "timedelta"]).columns] = numpy.nan  # pandas makes numbers of them
+    numbers[cells.select_dtypes(["bool", "timedelta"]).columns] = numpy.nan  # pandas would convert them
     wrong = numpy.argwhere(~(numbers.abs() <= LARGEST).to_numpy())
     if len(wrong):
         row, column = wrong[0]
@@ -124,8 +124,8 @@ def read_numbers(cells: pandas.DataFrame, at: Where) -> pandas.DataFrame:
 def read_folder(folder: Path, *, max_missing: float = MAX_MISSING) -> list[Bars]:
     """Return the bars of each <SYMBOL>.csv and <SYMBOL>.parquet in `folder`, sorted by symbol.
 
-    Raises UsageError as `read_bars` does, and when there is no such file, when a symbol comes twice, and when
-    the symbols have different intervals. Other files and hidden ones are left alone.
+    Raises UsageError as `read_bars` does, when there is no such file, when a symbol occurs twice, and when
+    the symbols have different intervals. Other files and hidden ones are ignored.
     """
     try:
         paths = [path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES]
@@ -133,7 +133,7 @@ def read_folder(folder: Path, *, max_missing: float = MAX_MISSING) -> list[Bars]
         raise UsageError(f"cannot read the folder {folder}: {error.strerror}") from None
     by_symbol: dict[str, Path] = {}
     for path in sorted(path for path in paths if not path.name.startswith(".")):
-        # Without regard to case: on a Mac, AAPL.csv and aapl.csv are the same file.
+        # Case is ignored: on a Mac, AAPL.csv and aapl.csv are the same file.
         first = by_symbol.setdefault(path.stem.casefold(), path)
         if first != path:
             raise UsageError(f"{folder} has {path.stem} twice: {first.name} and {path.name}; remove one")
@@ -158,11 +158,11 @@ def check_enough(bars: Bars, needed: int) -> None:
 
 # --8<-- [start:load_goog]
 def load_goog() -> Bars:
-    """Return the daily bars of Google that Matplotlib brings along as sample data: nothing to download.
+    """Return the daily bars of Google from Matplotlib's sample data, which need no download.
 
-    1,047 trading days from 2004-08-19, the first one of the share, to 2008-10-14. The file also has
-    `adj_close`, the close corrected for splits and dividends. It is left out; here it equals the close on
-    every day. Raises UsageError where Matplotlib was installed without its sample data.
+    They are 1,047 trading days from 2004-08-19, the first one of the share, to 2008-10-14. The file's
+    `adj_close`, the close adjusted for splits and dividends, is ignored; it equals the close on every day.
+    Raises UsageError when Matplotlib was installed without its sample data.
     """
     path = Path(cbook.get_sample_data("goog.npz", asfileobj=False))
     try:

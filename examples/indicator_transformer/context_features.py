@@ -1,4 +1,4 @@
-"""Ten numbers about the state of the market, the same for all indicators."""
+"""Ten features of the state of the market, shared by all indicators."""
 
 from collections.abc import Callable
 
@@ -16,14 +16,14 @@ from examples.indicator_transformer.history import (
     window_sum,
 )
 
-SHORT, LONG = 60, WARM_UP  # bars: of minutes an hour and half a day, of days three months and three years
-ADX_BARS, TREND = 14, 25  # Wilder's average directional index, and where it is said to show a trend
+SHORT, LONG = 60, WARM_UP  # bars: an hour and half a day of minutes, or three months and three years of days
+ADX_BARS, TREND = 14, 25  # Wilder's average directional index, and its usual threshold of a trend
 BREAKOUT_BARS = 100
 
 
 # --8<-- [start:context]
 def trend_strength(history: History) -> numpy.ndarray:
-    """Average directional index, 0 to 100, on a scale on which 0 is the usual threshold of a trend."""
+    """Average directional index, 0 to 100, scaled so that the usual threshold of a trend is 0."""
     return talib.ADX(history.high, history.low, history.close, ADX_BARS) / TREND - 1
 
 
@@ -33,19 +33,19 @@ def volatility_regime(history: History) -> numpy.ndarray:
 
 
 def volume_profile(history: History) -> numpy.ndarray:
-    """Logarithm of short / long mean volume. At the end of an hour it is all about that hour."""
+    """Logarithm of short / long mean volume. At the end of an hour, the short mean covers that hour."""
     short, long = (window_sum(history.volume, bars) / bars for bars in (SHORT, LONG))
     relative = numpy.where(long == 0, 1.0, ratio(short, long))
-    return numpy.log(numpy.maximum(relative, numpy.exp(-LIMIT)))  # no volume has no logarithm
+    return numpy.log(numpy.maximum(relative, numpy.exp(-LIMIT)))  # the logarithm of no volume is infinite
 
 
 def breadth(history: History) -> numpy.ndarray:
-    """Share of rising bars minus share of falling ones, × √bars: of order one by chance."""
+    """Share of rising bars minus share of falling ones, × √bars, which is of order 1 for a random walk."""
     return talib.SUM(numpy.sign(history.returns), SHORT) / SHORT**0.5
 
 
 def momentum(history: History) -> numpy.ndarray:
-    """Log-return in units of what a random walk makes in that time."""
+    """Log-return in standard deviations of a random walk over that time."""
     return change(numpy.log(history.close), SHORT) / (history.volatility * SHORT**0.5)
 
 
@@ -56,7 +56,7 @@ def mean_reversion(history: History) -> numpy.ndarray:
 
 
 def breakout(history: History) -> numpy.ndarray:
-    """Place in the range of the last bars, from -1, the lowest low, to 1, the highest high."""
+    """Position in the range of the last bars, from -1, the lowest low, to 1, the highest high."""
     return place_in_range(history, BREAKOUT_BARS)
 
 
@@ -71,7 +71,7 @@ def weekday(history: History) -> numpy.ndarray:
 
 
 def efficiency(history: History) -> numpy.ndarray:
-    """Kaufman's ratio: the net move / all moves, from 0 to 1, which is a straight line."""
+    """Kaufman's efficiency ratio: the net move / all moves, from 0 to 1 for a straight line."""
     steps = numpy.abs(change(history.close, 1))
     return ratio(numpy.abs(change(history.close, SHORT)), window_sum(steps, SHORT))
 
@@ -87,8 +87,8 @@ CONTEXT: tuple[str, ...] = tuple(feature.__name__ for feature in FEATURES)
 def compute_context(table: pandas.DataFrame) -> numpy.ndarray:
     """Return the features named in `CONTEXT`, float32 (bars, 10), within ±`LIMIT`.
 
-    `table` is as for `compute_indicators`. A row depends on its own bar and those before it alone; it is
-    finite from row `history.WARM_UP` on.
+    `table` is as for `compute_indicators`. A row depends only on its bar and earlier ones; it is finite from
+    row `history.WARM_UP` on.
     """
     history = History(table)
     features = numpy.empty((len(FEATURES), len(table)), numpy.float32)

@@ -1,7 +1,7 @@
-"""Evaluate the best network of a run on samples that it has not learned from: `evaluate.py RUN`.
+"""Evaluate the best network of a run on held-out samples: `evaluate.py RUN`.
 
-Prints its losses beside those of simpler and of perfect forecasters, how well its probabilities are
-calibrated, how often it forecasts the direction, and what it selects in which market. Writes the same as
+It prints the losses beside those of simpler and of perfect forecasters, the calibration of probabilities, the
+accuracy of forecast directions, and the selected indicators by market regime. It writes the same as
 evaluation.json, and draws evaluation.png.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -61,7 +61,7 @@ def read_command_line(argv: Sequence[str] | None) -> Any:
 
 
 def facts(trained: Trained, subject: HeldOut, device: str) -> dict[str, Any]:
-    """Return what was evaluated, on what and where, for evaluation.json."""
+    """Return network, data and device of the evaluation, for evaluation.json."""
     return {
         "checkpoint": str(trained.checkpoint),
         "step": trained.step,
@@ -84,7 +84,7 @@ def check_targets(folder: Path, run: Path) -> None:
 
 
 def write(folder: Path, evaluation: dict[str, Any]) -> None:
-    """Write evaluation.json and evaluation.png into `folder`. Raises UsageError when that is impossible."""
+    """Write evaluation.json and evaluation.png into `folder`. Raises UsageError when that fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         replace_json(folder / "evaluation.json", evaluation)
@@ -96,7 +96,7 @@ def write(folder: Path, evaluation: dict[str, Any]) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Evaluate as the command line says and return the exit code. Raises UsageError."""
+    """Evaluate the run of the command line and return the exit code. Raises UsageError."""
     options = read_command_line(argv)
     device, reason = pick_device(options.device)
     trained = load_trained(options.run)
@@ -110,7 +110,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         model, samples = trained.network.model.to(device), subject.samples.to(device)
         evaluation |= report(model, samples, trained.network.indicators, subject.reference)
     evaluation["provenance"] = provenance()
-    write(folder, evaluation)  # before anything is printed: who reads that may stop reading
+    write(folder, evaluation)  # before printing, because the reader of the output may exit
     for line in table(evaluation):
         print(line)
     tell(f"written    {folder / 'evaluation.json'} and evaluation.png")

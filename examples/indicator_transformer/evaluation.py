@@ -1,4 +1,4 @@
-"""What a network is worth on held-out samples."""
+"""Evaluate a network on held-out samples."""
 
 from collections.abc import Iterator
 
@@ -8,12 +8,12 @@ from torch.nn import functional as F
 
 from examples.indicator_transformer.samples import Samples
 
-BATCH = 500  # samples per forward pass when nothing is learned
+BATCH = 500  # samples per forward pass
 
 
 @torch.no_grad()
 def predictions(model: nn.Module, samples: Samples) -> Iterator[tuple[Samples, torch.Tensor, torch.Tensor]]:
-    """Yield parts of `samples` with logits and weights (part, indicators) from `model`, in float32."""
+    """Yield parts of `samples` with logits and weights (part, indicators) of `model`, in float32."""
     model.eval()
     for chosen in torch.arange(len(samples), device=samples.bar.device).split(BATCH):
         part = samples[chosen]
@@ -23,14 +23,14 @@ def predictions(model: nn.Module, samples: Samples) -> Iterator[tuple[Samples, t
 
 # --8<-- [start:forecast]
 def forecast(logits: torch.Tensor, weights: torch.Tensor, calls: torch.Tensor) -> torch.Tensor:
-    """Return the direction (n,) that the selected indicators call together, -1 to 1; 0: none selected."""
+    """Return the weighted call (n,) of the selected indicators, -1 to 1, and 0 when none is selected."""
     return (selected_weights(logits, weights) * calls).sum(1)
 
 
 def selected_weights(logits: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-    """Return the weights (n, indicators) of those selected, scaled to the sum 1, and 0 for all others.
+    """Return the weights (n, indicators) of selected indicators, scaled to the sum 1, and 0 for the others.
 
-    Selected are those with a probability above one half.
+    Indicators with a probability above one half are selected.
     """
     return F.normalize(weights * (logits > 0), p=1, dim=1)
 
@@ -40,9 +40,9 @@ def evaluate(model: nn.Module, samples: Samples) -> dict[str, float]:
     """Return the means over all samples; accuracies and shares from 0 to 1.
 
     val_bce        cross-entropy of the probabilities, in nats
-    val_selected   number of indicators that are selected
-    val_agreement  share of the indicators that are selected if, and only if, they are more useful than 0.5
-    val_right      share of the samples whose forecast has the right direction; without one, half a sample
+    val_selected   number of selected indicators
+    val_agreement  share of the indicators that are selected if, and only if, their usefulness exceeds 0.5
+    val_right      share of the samples whose forecast has the right direction; no forecast counts as half
     """
     sums = torch.zeros(4, device=samples.bar.device)
     for part, logits, weights in predictions(model, samples):

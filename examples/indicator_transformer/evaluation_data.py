@@ -1,4 +1,4 @@
-"""What is evaluated: the network in a checkpoint, and samples that it has not learned from."""
+"""The subject of an evaluation: the network in a checkpoint, and held-out samples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -27,40 +27,40 @@ from examples.programs.options import check_saved
 from examples.programs.trained import load_best
 from snippets.errors import UsageError
 
-NEVER = (pandas.Timestamp.max, pandas.Timestamp.min)  # between these two lies no time at all
+NEVER = (pandas.Timestamp.max, pandas.Timestamp.min)  # an empty period
 
-NEW_SEED = 1  # of generated bars that no run learns from: train.py generates with seed 0
+NEW_SEED = 1  # of generated bars for evaluation: train.py uses seed 0
 
 
 @dataclass
 class Trained:
-    """A network that has learned, and how it came about."""
+    """A trained network and its run."""
 
     network: TrainedNetwork
     options: Options
     config: dict[str, Any]
     checkpoint: Path
     step: int
-    note: str | None  # to be told to the user
+    note: str | None  # for the user
 
 
 @dataclass
 class HeldOut:
-    """Samples for an evaluation, and what is known about them."""
+    """Samples for an evaluation, with their properties."""
 
     samples: Samples
-    source: str  # in words: the bars
-    why: str  # in words: why the network has not seen them
+    source: str  # a description of the bars
+    why: str  # why the network has not seen them
     bars: int
     interval: pandas.Timedelta
     reference: Reference
-    notes: list[str]  # to be told to the user
+    notes: list[str]  # for the user
 
 
 def load_trained(path: Path) -> Trained:
     """Return the network of a run folder or checkpoint, on the CPU.
 
-    Raises UsageError when there is none, and when it expects other readings than this version computes.
+    Raises UsageError when there is none, or when its indicators differ from those of this version.
     """
     content, checkpoint, note = load_best(path, PROGRAM.system)
     config, network = content["config"], rebuild_network(content, checkpoint)
@@ -69,7 +69,7 @@ def load_trained(path: Path) -> Trained:
 
 
 def saved_options(saved: dict[str, Any], checkpoint: Path) -> Options:
-    """Return the options in a checkpoint. Its data may be gone: nothing is looked for.
+    """Return the options in a checkpoint, without requiring its data to exist.
 
     Raises UsageError when this version has other options.
     """
@@ -86,7 +86,7 @@ def saved_options(saved: dict[str, Any], checkpoint: Path) -> Options:
 
 
 def data_of_run(trained: Trained) -> MarketData:
-    """Return the samples of the run itself. Raises UsageError when its bars are gone or have changed."""
+    """Return the samples of the run. Raises UsageError when its bars are missing or changed."""
     data = load_for_training(trained.options)
     names = [indicator.name for indicator in trained.network.indicators]
     if data.indicators != names or data.fingerprint() != trained.config.get("data_crc32"):
@@ -98,7 +98,7 @@ def data_of_run(trained: Trained) -> MarketData:
 
 
 def held_out(trained: Trained, other: str | None) -> HeldOut:
-    """Return the held-out samples of the run or, when other bars are named, all samples of these.
+    """Return the held-out samples of the run or, when other bars are named, all samples of those.
 
     Raises UsageError when there are none.
     """
@@ -124,9 +124,10 @@ def held_out(trained: Trained, other: str | None) -> HeldOut:
 
 
 def other_bars(trained: Trained, other: str) -> HeldOut:
-    """Return the samples of the bars that `other` names; "bars" are generated from a seed of their own.
+    """Return the samples of the bars named `other`; "bars" are generated with their own seed.
 
-    Left out are those of a symbol and time that the run had bars of. Raises UsageError when none is left.
+    Samples whose symbol and time are in the bars of the run are left out. Raises UsageError when none is
+    left.
     """
     options = replace(trained.options, data=other, data_name=find_data(other))
     market = generate_market(options.bars, NEW_SEED) if options.data_name == "bars" else None
@@ -159,7 +160,7 @@ def other_bars(trained: Trained, other: str) -> HeldOut:
 
 
 def overlap(options: Options, interval: pandas.Timedelta) -> list[str]:
-    """Return what to know about the standard errors when neighbouring samples share bars."""
+    """Return notes about the standard errors when neighbouring samples share bars."""
     stride = options.stride_of(interval)
     if stride >= options.horizon:
         return []
@@ -169,10 +170,10 @@ def overlap(options: Options, interval: pandas.Timedelta) -> list[str]:
 
 
 def new_samples(all_bars: Sequence[Bars], trained: Trained, periods: Periods | None) -> tuple[Samples, str]:
-    """Return the samples outside the periods of the run, and in words why the network has not seen them.
+    """Return the samples outside the periods of the run, and why the network has not seen them.
 
-    The held-out part of the run is left out, too: the best checkpoint was chosen by it. `periods` is None
-    where nobody knows them; then all samples are taken. Raises UsageError when none is left.
+    The held-out part of the run is also left out, because it selected the best checkpoint. With `periods`
+    None, when they are unknown, all samples are kept. Raises UsageError when none is left.
     """
     options = trained.options
     parts, known = [], 0
@@ -201,8 +202,8 @@ def new_samples(all_bars: Sequence[Bars], trained: Trained, periods: Periods | N
 def frequencies(learned: Samples) -> torch.Tensor:
     """Return the mean usefulness of each indicator (indicators,) in training, by Laplace's rule.
 
-    As if each had been useful once and useless once more: no frequency is 0 or 1, whose logarithm would make
-    a single surprise cost infinitely much.
+    One useful and one useless sample are added, so that no frequency is 0 or 1, for which a single surprise
+    would have an infinite loss.
     """
     useful = learned.indicator_usefulness
     return (useful.sum(0) + 1) / (len(useful) + 2)

@@ -1,4 +1,4 @@
-"""Draw an evaluation: losses and direction, calibration, and what is selected in which market."""
+"""Draw an evaluation: losses, direction, calibration, and selection by market regime."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -15,17 +15,17 @@ from examples.indicator_transformer.evaluation_report import aimed_at
 from examples.indicator_transformer.evaluation_table import LOSSES
 from examples.programs.report import HELD_OUT, LIMIT, TRAINING
 
-KNOWN = "#c4c4c4"  # bars of what is known without the network
+KNOWN = "#c4c4c4"  # bars of reference forecasters
 COLOURS = {"with the move": "#17607a", "back to the middle": "#8f430f"}
-NEVER = "#f2f2f2"  # a cell that says 0 %
+NEVER = "#f2f2f2"  # a cell of 0 %
 PAPER, INK, LIGHT = "#ffffff", "#1a1a1a", "#fafafa"
-DARK = 0.8  # share from which a cell needs light letters
-MOST = 40  # with more indicators, families are shown: lines must stay readable
-ROW, CHART = 0.19, 4.6  # inches: a line of that chart, and the least height of all lines
+DARK = 0.8  # share from which a cell has light text
+MOST = 40  # with more indicators, families are shown, to keep lines readable
+ROW, CHART = 0.19, 4.6  # inches: height of a line of that chart, and least height of all lines
 
 
 def draw_evaluation(evaluation: dict[str, Any], image: BinaryIO) -> None:
-    """Write the picture as PNG to `image`; `evaluation` is what evaluation.json holds."""
+    """Write the picture as PNG to `image`; `evaluation` is the content of evaluation.json."""
     count = len(evaluation["indicators"])
     rows = evaluation["indicators" if count <= MOST else "families"]
     height = max(CHART, ROW * len(rows))
@@ -45,7 +45,7 @@ def draw_evaluation(evaluation: dict[str, Any], image: BinaryIO) -> None:
 
 
 def tidy(axes: Axes, title: str = "") -> None:
-    """Give a chart its title and small numbers, and take away the frame where there is no scale."""
+    """Set the title and small tick labels of a chart, and remove the frame without a scale."""
     axes.set_title(title, fontsize=10, loc="left")
     axes.xaxis.label.set_size(9)
     axes.yaxis.label.set_size(9)
@@ -67,7 +67,7 @@ def draw_bars(axes: Axes, values: dict[str, tuple[float, float | None, str]], ow
 
 
 def draw_losses(axes: Axes, losses: dict[str, float | None]) -> None:
-    """Draw the cross-entropies that are known."""
+    """Draw the known cross-entropies."""
     values = {
         words: (value, losses["network_standard_error"] if name == "network" else None)
         for name, words in LOSSES.items()
@@ -81,7 +81,7 @@ def draw_losses(axes: Axes, losses: dict[str, float | None]) -> None:
 
 
 def draw_direction(axes: Axes, direction: dict[str, Any]) -> None:
-    """Draw the share of right forecasts between that of a coin and the best possible one."""
+    """Draw the accuracy of forecasts between chance and the best possible one."""
     values = {"coin": (0.5, None), "this network": (direction["right"], direction["standard_error"])}
     if direction["best"] is not None:
         values["best possible"] = (direction["best"], None)
@@ -96,7 +96,7 @@ def draw_direction(axes: Axes, direction: dict[str, Any]) -> None:
 def draw_calibration(scatter: Axes, deviation: Axes, counts: Axes, calibration: dict[str, Any]) -> None:
     """Draw observed usefulness, its distance from the prediction, and the counts, by probability.
 
-    The solid line is where a network with this loss should be: a little above the diagonal.
+    The solid line is the optimum of this loss, slightly above the diagonal.
     """
     bins = calibration["bins"]
     predicted, observed, errors = (
@@ -129,7 +129,7 @@ def draw_calibration(scatter: Axes, deviation: Axes, counts: Axes, calibration: 
 
 
 def draw_selection(axes: Axes, rows: list[dict[str, Any]], regimes: list[dict[str, Any]]) -> None:
-    """Draw how often indicators, or families, are selected in each market: fuller colour, more often."""
+    """Draw how often indicators, or families, are selected in each market regime, as a heat map."""
     shares = numpy.array([row["selected"] for row in rows], float)  # None becomes NaN
     cells = numpy.array([[to_rgba(COLOURS[row["calls"]])] * len(regimes) for row in rows])
     cells[:, :, 3] = shares
@@ -154,7 +154,7 @@ def draw_selection(axes: Axes, rows: list[dict[str, Any]], regimes: list[dict[st
 
 
 def groups(rows: list[dict[str, Any]], field: str) -> Iterator[tuple[float, int, str]]:
-    """Yield middle and last line of neighbouring rows with the same value in a field, and that value."""
+    """Yield middle line, last line and value of each group of neighbours with equal values in a field."""
     first = 0
     for value, group in groupby(rows, key=itemgetter(field)):
         last = first + len(list(group)) - 1
@@ -163,7 +163,7 @@ def groups(rows: list[dict[str, Any]], field: str) -> Iterator[tuple[float, int,
 
 
 def write_shares(axes: Axes, shares: numpy.ndarray) -> None:
-    """Write the percentages into the cells, readable on either shade."""
+    """Write the percentages into the cells, in a colour that contrasts."""
     for (row, column), share in numpy.ndenumerate(shares):
         text = "–" if numpy.isnan(share) else f"{share:.0%}"
         ink = LIGHT if share > DARK else INK

@@ -1,4 +1,4 @@
-"""The numbers of an evaluation: losses, calibration, what is selected in which market, direction."""
+"""The numbers of an evaluation: losses, calibration, selection by market regime, direction."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -21,7 +21,7 @@ REGIMES = ("low volume, calm", "low volume, volatile", "high volume, calm", "hig
 
 @dataclass(frozen=True)
 class Reference:
-    """What a network is compared with, where it is known."""
+    """The reference values for a network, if known."""
 
     frequency: torch.Tensor | None = None  # (indicators,): mean usefulness in training
     optimum: Optimum | None = None
@@ -37,15 +37,15 @@ class Bin:
     count: int
     predicted: float  # mean probability
     observed: float  # mean usefulness
-    standard_error: float | None  # of `observed`; None when all are of one sample
-    expected: float  # mean usefulness for which training with the sparsity term aims at such probabilities
+    standard_error: float | None  # of `observed`; None when all values are of one sample
+    expected: float  # mean usefulness whose optimal probability, with the sparsity term, is `predicted`
 
 
 def calibrate(probability: torch.Tensor, usefulness: torch.Tensor) -> list[Bin]:
-    """Return the non-empty ones of BINS bins of equal width; both arguments are (samples, indicators).
+    """Return the non-empty bins of BINS bins of equal width; both arguments are (samples, indicators).
 
-    One return decides all labels of a sample, so for the standard error a sample counts once, not once per
-    indicator: its deviations are added up before they are squared.
+    One return determines all labels of a sample, so the standard error counts a sample once, not once per
+    indicator: its deviations are summed before they are squared.
     """
     probability, usefulness = probability.double(), usefulness.double()
     number = (probability * BINS).long().clamp(max=BINS - 1)
@@ -70,9 +70,9 @@ def calibrate(probability: torch.Tensor, usefulness: torch.Tensor) -> list[Bin]:
 
 
 def standard_error(deviations: torch.Tensor, count: int) -> float | None:
-    """Return the standard error of a mean of `count` values, whose deviations from it each sample adds up.
+    """Return the standard error of a mean of `count` values, from the sums of deviations by sample, (n,).
 
-    None for a single sample (n,): nothing can be told from it.
+    It is None for a single sample.
     """
     samples = len(deviations)
     if samples < 2:
@@ -83,7 +83,7 @@ def standard_error(deviations: torch.Tensor, count: int) -> float | None:
 def aimed_at(probability: torch.Tensor, sparsity: float = SPARSITY) -> torch.Tensor:
     """Return the mean usefulness whose `best_probability` is `probability`.
 
-    The sparsity term makes every selection cost a little, so a trained network is a little too modest.
+    The sparsity term adds a cost to every selection, so the optimal probability is slightly too low.
     """
     return probability + sparsity * probability * (1 - probability)
 
@@ -97,9 +97,9 @@ def calibration_error(bins: Sequence[Bin], target: str = "predicted") -> float:
 # --8<-- [end:calibration]
 # --8<-- [start:regimes]
 def regime(context: torch.Tensor) -> torch.Tensor:
-    """Return which of REGIMES each sample (n,) belongs to, from its context (n, features).
+    """Return the index in REGIMES of each sample, (n,), from its context (n, features).
 
-    Both features compare the last hour with the last half-day, of minute bars: above 0, the hour has more.
+    Both features compare the last hour with the last half-day of minute bars: above 0, the hour is higher.
     """
     volume, volatility = (
         context[:, CONTEXT.index(name)] > 0 for name in ("volume_profile", "volatility_regime")
@@ -108,7 +108,7 @@ def regime(context: torch.Tensor) -> torch.Tensor:
 
 
 def selected_by_regime(probability: torch.Tensor, regimes: torch.Tensor) -> torch.Tensor:
-    """Return how often each indicator is selected in each regime (indicators, 4); NaN: there is no sample."""
+    """Return how often each indicator is selected in each regime, (indicators, 4); NaN without samples."""
     selected = (probability > 0.5).double()
     return torch.stack([selected[regimes == number].mean(0) for number in range(len(REGIMES))], 1)
 
@@ -120,10 +120,10 @@ def per_sample_loss(logits: torch.Tensor, usefulness: torch.Tensor) -> torch.Ten
 
 
 def losses(logits: torch.Tensor, samples: Samples, reference: Reference) -> dict[str, float | None]:
-    """Return cross-entropies in nats, and the standard error of the network's; None: not known.
+    """Return cross-entropies in nats, and the standard error of the network's; None for unknown values.
 
-    Where nobody knows what is possible, "calls" is what a network has to beat: a forecaster who knows how
-    strongly each indicator calls now, and nothing of what comes. Constant frequencies are beaten by chance.
+    Where the optimum is unknown, a network has to beat "calls": a forecaster that knows how strongly each
+    indicator calls now, but not the future. Constant frequencies are a weaker reference.
     """
     usefulness = samples.indicator_usefulness
     own = per_sample_loss(logits, usefulness).double()
@@ -146,7 +146,7 @@ def losses(logits: torch.Tensor, samples: Samples, reference: Reference) -> dict
 
 
 def direction(forecasts: torch.Tensor, future_return: torch.Tensor, known: Optimum | None) -> dict[str, Any]:
-    """Return how often forecasts (n,) have the sign of `future_return` (n,); none at all is half right.
+    """Return the share of forecasts (n,) with the sign of `future_return` (n,); no forecast counts as half.
 
     The standard error is that of the mean of these scores, 0, a half or 1.
     """
@@ -161,10 +161,10 @@ def direction(forecasts: torch.Tensor, future_return: torch.Tensor, known: Optim
 
 
 def concentration(logits: torch.Tensor, weights: torch.Tensor) -> dict[str, float | None]:
-    """Return how many indicators (n, indicators) are selected, and how unevenly they are weighted.
+    """Return the mean number of selected indicators of (n, indicators), and the concentration of weights.
 
     `concentration` is the mean sum of squared weights: 1 when one indicator has all the weight; its inverse
-    is the number of equally weighted ones that would be as concentrated. None: never was any selected.
+    is the equivalent number of equally weighted ones. It is None when no indicator was ever selected.
     """
     squares = selected_weights(logits, weights).double().square().sum(1)
     squares = squares[squares > 0]
@@ -176,7 +176,7 @@ def concentration(logits: torch.Tensor, weights: torch.Tensor) -> dict[str, floa
 
 
 def by_family(indicators: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the mean selection by family and way of calling, from entries of `selection`."""
+    """Return the mean selection by family and type of call, from entries of `selection`."""
     groups: dict[tuple[str, str], list[list[float | None]]] = {}
     for entry in indicators:
         groups.setdefault((entry["calls"], entry["family"]), []).append(entry["selected"])
@@ -194,7 +194,7 @@ def by_family(indicators: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def selection(indicators: Sequence[Indicator], shares: torch.Tensor) -> list[dict[str, Any]]:
-    """Return an entry per indicator: those that call with the move first, families together."""
+    """Return an entry per indicator, trend-following ones first, grouped by family."""
     entries = [
         {
             "name": indicator.name,
@@ -210,7 +210,7 @@ def selection(indicators: Sequence[Indicator], shares: torch.Tensor) -> list[dic
 def report(
     model: nn.Module, samples: Samples, indicators: Sequence[Indicator], reference: Reference
 ) -> dict[str, Any]:
-    """Return everything that is known about `model` on `samples`, ready for JSON."""
+    """Return the evaluation of `model` on `samples`, for JSON."""
     logits, weights = (torch.cat(parts).cpu() for parts in zip(*outputs(model, samples), strict=True))
     samples = samples.to(torch.device("cpu"))
     probability, useful = logits.sigmoid(), samples.indicator_usefulness

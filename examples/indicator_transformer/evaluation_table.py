@@ -5,7 +5,7 @@ from typing import Any
 
 LOSSES = {
     "frequency": "constant frequencies",
-    "blind": "the calls alone",  # on average; "calls": on these samples, where no average is known
+    "blind": "the calls alone",  # on average; "calls": on these samples, when the average is unknown
     "calls": "the calls alone",
     "network": "this network",
     "best": "best possible",
@@ -31,7 +31,7 @@ def table(evaluation: dict[str, Any]) -> Iterator[str]:
 
 
 def loss_lines(losses: dict[str, float | None]) -> Iterator[str]:
-    """Yield the cross-entropies that are known, the largest expected one first."""
+    """Yield the known cross-entropies, the one that should be largest first."""
     yield "BCE of usefulness, nats"
     for name, words in LOSSES.items():
         if losses.get(name) is not None:
@@ -41,7 +41,7 @@ def loss_lines(losses: dict[str, float | None]) -> Iterator[str]:
 
 
 def error(value: float | None, form: str) -> str:
-    """Return a standard error in words; nothing where a single sample does not have one."""
+    """Return a standard error as text, or "" when there is none."""
     return "" if value is None else f" ± {value:{form}}"
 
 
@@ -73,7 +73,7 @@ def calibration_lines(calibration: dict[str, Any]) -> Iterator[str]:
 
 
 def selection_lines(evaluation: dict[str, Any]) -> Iterator[str]:
-    """Yield how often the indicators of a family are selected, by regime."""
+    """Yield the share of selected indicators of each family, by regime."""
     regimes = evaluation["regimes"]
     yield "selected, share of the samples in each market"
     names = [regime["name"].split(", ") for regime in regimes]

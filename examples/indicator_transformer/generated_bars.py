@@ -1,11 +1,11 @@
 """Generated price bars whose best possible forecast is known in closed form.
 
 A block is an hour of minute bars. In block k the log-price drifts up or down, d_k = ±1, and the level of
-the volume announces what follows: after an hour of high volume the next one continues, d_{k+1} = d_k; after
-one of low volume it turns, d_{k+1} = -d_k. Both levels come at random. So whoever knows only the prices knows
-nothing about the next hour, and whoever also reads the volume knows its direction: trend-following indicators
-are right after high volume, contrarian ones after low volume. What remains is noise: `STRENGTH` is the drift
-over `HORIZON` bars in standard deviations of that noise, and Φ(STRENGTH) the best accuracy at an hour's end.
+the volume announces the next block: after high volume the drift continues, d_{k+1} = d_k; after low volume it
+turns, d_{k+1} = -d_k. Both levels are drawn at random. So prices alone say nothing about the next hour, and
+prices and volume together give its direction: trend-following indicators are right after high volume,
+contrarian ones after low volume. The rest is noise: `STRENGTH` is the drift over `HORIZON` bars in standard
+deviations of that noise, and Φ(STRENGTH) is the best accuracy at the end of an hour.
 """
 
 from dataclasses import dataclass
@@ -18,17 +18,17 @@ from examples.indicator_transformer.bars import Bars
 from snippets.errors import UsageError
 
 BLOCK = 60  # bars with one direction and one level of volume
-HORIZON = 20  # bars over which the drift has the strength below
+HORIZON = 20  # bars of the strength below
 STRENGTH = 1.3  # Φ(1.3) = 90.3 %
 NOISE = 5e-4  # standard deviation of a bar's log-return: 0.05 % per minute
 DRIFT = STRENGTH * NOISE / HORIZON**0.5  # of the log-price, per bar
-LOW, HIGH = 1000.0, 3000.0  # mean volume of a bar; drawn within ± 50 %, so the levels never overlap
+LOW, HIGH = 1000.0, 3000.0  # mean volume of a bar; volumes are within ± 50 %, so the levels never overlap
 
 
 # --8<-- [start:market]
 @dataclass(frozen=True)
 class GeneratedMarket:
-    """Generated bars, and what only their maker knows."""
+    """Generated bars and their hidden state."""
 
     bars: Bars
     direction: numpy.ndarray  # (blocks,) float64: +1 where prices drift up, -1 where they drift down
@@ -39,9 +39,9 @@ class GeneratedMarket:
     def chance_of_rise(self, horizon: int) -> numpy.ndarray:
         """Return, for each bar (count,), the probability that the price is higher `horizon` bars later.
 
-        The log-return until then is normal: of its bars, some belong to this block and the others to the
-        next one, whose direction is announced. Nobody can know more, as the noise to come is independent of
-        all that was. Raises UsageError beyond a block, where the next announcement is still to come.
+        The log-return until then is normal: some of its bars are in this block and the others in the next
+        one, whose direction is announced. The future noise is independent of the past, so no forecast is
+        better. Raises UsageError for a horizon of more than a block, since the following is not announced.
         """
         if horizon > BLOCK:
             raise UsageError(
@@ -49,7 +49,7 @@ class GeneratedMarket:
             )
         count = len(self.bars.table)
         block, place = numpy.divmod(numpy.arange(count), BLOCK)
-        later = numpy.maximum(horizon - (BLOCK - 1 - place), 0)  # bars that belong to the next block
+        later = numpy.maximum(horizon - (BLOCK - 1 - place), 0)  # bars in the next block
         drift = DRIFT * self.direction[block] * (horizon - later + later * self.continues[block])
         return normal_distribution(drift / (NOISE * horizon**0.5))
 
@@ -62,7 +62,7 @@ def normal_distribution(x: numpy.ndarray) -> numpy.ndarray:
 
 # --8<-- [start:generate]
 def generate_market(count: int, seed: int = 0) -> GeneratedMarket:
-    """Return a market of `count` minute bars, rounded up to whole blocks. The same for the same seed."""
+    """Return a market of `count` minute bars, rounded up to whole blocks; equal seeds give equal markets."""
     random = numpy.random.default_rng(seed)
     blocks = -(-count // BLOCK)
     count = blocks * BLOCK

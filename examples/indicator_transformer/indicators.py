@@ -29,14 +29,13 @@ def compute_indicators(
     """Return the readings and the calls of `indicators`, both float32 (bars, indicators).
 
     `table` has an ascending DatetimeIndex in UTC and the columns open, high, low, close and volume. A row
-    depends on its own bar and those before it alone, bit by bit. Readings lie within ±`history.LIMIT`, calls
-    within ±1; both are NaN where the window of an indicator is not full, and finite from row
-    `history.WARM_UP` on. VWAPs have no window and are never NaN: where their period began before the first
-    bar, they begin with that bar, and would read differently in a longer table. The work grows in proportion
-    to the number of bars.
+    depends only on its bar and earlier ones, bit for bit. Readings are within ±`history.LIMIT`, calls within
+    ±1; both are NaN where the window of an indicator is not full, and finite from row `history.WARM_UP` on.
+    VWAPs have no window and are never NaN: if their period began before the first bar, they start with that
+    bar, and would differ in a longer table. The work is proportional to the number of bars.
     """
     history = History(table)
-    # One row per indicator while they are written one after the other: in a row, memory is contiguous.
+    # One row per indicator, because they are written one after the other and rows are contiguous.
     values = numpy.empty((len(indicators), len(table)), numpy.float32)
     calls = numpy.empty_like(values)
     for value, call, indicator in zip(values, calls, indicators, strict=True):

@@ -1,4 +1,4 @@
-"""The three-term loss: which indicators are useful, how much weight each one gets, and as few as possible."""
+"""The loss with three terms: usefulness of indicators, their weights, and sparsity."""
 
 import torch
 from torch.nn import functional as F
@@ -11,10 +11,11 @@ SPARSITY = 0.1  # of the third term
 def selection_loss(
     logits: torch.Tensor, weights: torch.Tensor, usefulness: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the loss and, of it, the cross-entropy; all arguments are (batch, indicators).
+    """Return the loss and its cross-entropy term; all arguments are (batch, indicators).
 
-    `logits` are those of "this indicator is useful now", with probability p; `weights` sum to 1 in each row.
-    On logits: the cross-entropy of probabilities is inexact in 16 bits, and CUDA's autocast refuses it.
+    `logits` are of "this indicator is useful now", with probability p; `weights` sum to 1 in each row. The
+    cross-entropy takes logits because for probabilities it is inexact in 16 bits, and an error in CUDA's
+    autocast.
     """
     probability = logits.sigmoid()
     cross_entropy = F.binary_cross_entropy_with_logits(logits, usefulness)
@@ -28,7 +29,7 @@ def selection_loss(
 def best_probability(usefulness: torch.Tensor, sparsity: float = SPARSITY) -> torch.Tensor:
     """Return the p that minimises -u·log p - (1-u)·log(1-p) + sparsity·p, for a mean usefulness u.
 
-    Its derivative vanishes where sparsity·p² - (1+sparsity)·p + u = 0; this is the root between 0 and u.
+    Its derivative is 0 where sparsity·p² - (1+sparsity)·p + u = 0; this is the root between 0 and u.
     """
     if sparsity == 0:
         return usefulness

@@ -1,4 +1,4 @@
-"""`--data NAME|FOLDER`: the samples of a run, from price bars or from a table of chances."""
+"""The samples of `--data NAME|FOLDER`, from price bars or from a table of probabilities."""
 
 import zlib
 from collections.abc import Sequence
@@ -39,24 +39,24 @@ Periods = dict[str, tuple[pandas.Timestamp, pandas.Timestamp]]  # first and last
 
 @dataclass
 class MarketData:
-    """Samples to learn from and held out ones, and where they come from."""
+    """Training and held-out samples, and their source."""
 
-    source: str  # in words, for the user
+    source: str  # a description for the user
     indicators: list[str]
     context: list[str]  # names of its features
     bars: int  # or rows
-    interval: str  # between bars, like "0 days 00:01:00"; empty where there are none
+    interval: str  # between bars, like "0 days 00:01:00"; empty without bars
     training: Samples
     validation: Samples
     periods: Periods
-    files_crc32: int = 0  # of the bars that were read; 0 for generated ones
-    optimum: Optimum | None = None  # on the held-out samples, where it is known
+    files_crc32: int = 0  # of the bars in files; 0 for generated ones
+    optimum: Optimum | None = None  # on the held-out samples, if known
     unit: str = "bars"  # or "rows"
 
     def fingerprint(self) -> int:
-        """Return a CRC-32 of files and directions: a resumed run must find the data that it began with.
+        """Return a CRC-32 of files and directions, with which a resumed run checks its data.
 
-        Readings and generated bars are left out: their last bits depend on the machine, and a run may move.
+        Readings and generated bars are left out, because their last bits depend on the machine.
         """
         parts = self.training, self.validation
         columns = (column for part in parts for column in (part.bar, part.future_return.sign()))
@@ -64,7 +64,7 @@ class MarketData:
 
 
 def load_bars(options: Options) -> list[Bars]:
-    """Return the bars of each symbol that `--data` means, except generated ones. Raises UsageError."""
+    """Return the bars of each symbol of `--data`, except generated ones. Raises UsageError."""
     if options.data_name == "table":
         raise UsageError("--data table has no bars; name bars, goog or a folder")
     if options.data_name == "goog":
@@ -73,7 +73,7 @@ def load_bars(options: Options) -> list[Bars]:
 
 
 def crc32_of(all_bars: Sequence[Bars]) -> int:
-    """Return a CRC-32 of all times and numbers. Whatever the machine, a file gives the same ones."""
+    """Return a CRC-32 of all times and numbers, which are equal on every machine for bars from files."""
     checksum = 0
     for bars in all_bars:
         checksum = zlib.crc32(bars.table.index.as_unit("ns").asi8, checksum)
@@ -88,7 +88,7 @@ def load_for_training(options: Options) -> MarketData:
         return load_table(options)
     market = generate_market(options.bars) if options.data_name == "bars" else None
     if market is not None:
-        chance = market.chance_of_rise(options.horizon)  # refuses what nobody knows, before the work
+        chance = market.chance_of_rise(options.horizon)  # before the work, since it may raise UsageError
     all_bars = load_bars(options) if market is None else [market.bars]
     indicators = INDICATOR_SETS[options.indicators]
     stride = options.stride_of(all_bars[0].interval)
@@ -116,10 +116,10 @@ def load_for_training(options: Options) -> MarketData:
 
 # --8<-- [end:load_for_training]
 def load_table(options: Options) -> MarketData:
-    """Return samples drawn by the table of chances. Their rows are independent: there is no embargo."""
+    """Return samples drawn by the table of probabilities. Rows are independent, so there is no embargo."""
     chances = draw_chances(options.indicators)
     samples = draw_samples(chances, options.rows)
-    first = min(round(options.rows * (1 - options.val_split)), options.rows - 1)  # of those held out
+    first = min(round(options.rows * (1 - options.val_split)), options.rows - 1)  # held-out row
     data = MarketData(
         source="usefulness by chance, decided by the signs of two context features",
         indicators=[f"indicator_{number}" for number in range(1, options.indicators + 1)],
@@ -137,10 +137,10 @@ def load_table(options: Options) -> MarketData:
 
 
 def optimum_on(samples: Samples, chance_of_rise: numpy.ndarray) -> Optimum:
-    """Return what can be reached on samples of generated bars with these chances of a rise (bars,).
+    """Return the optimum on samples of generated bars with these probabilities of a rise (bars,).
 
-    Only at the last bar of a block do prices say nothing about the bars to come. Where a sample lies
-    elsewhere, rise and fall are not equally likely after its calls, and the blind loss is left out.
+    Only at the last bar of a block do prices say nothing about later bars. For samples at other bars, rise
+    and fall are not equally likely given the calls, so the blind loss is None.
     """
     chance = torch.from_numpy(chance_of_rise)[samples.bar]
     optimum = known_optimum(samples.calls, chance.unsqueeze(1))
@@ -149,7 +149,7 @@ def optimum_on(samples: Samples, chance_of_rise: numpy.ndarray) -> Optimum:
 
 
 def check_enough_to_learn(options: Options, bars: Bars, stride: int) -> None:
-    """Raise UsageError when bars of a single symbol do not give the training samples of one step."""
+    """Raise UsageError when the bars of a single symbol give fewer training samples than one step needs."""
     samples = options.batch_size * options.accumulate
     needed = bars_needed(samples, options.val_split, options.horizon, stride)
     if len(bars.table) < needed:
@@ -160,5 +160,5 @@ def check_enough_to_learn(options: Options, bars: Bars, stride: int) -> None:
 
 
 def smaller(stride: int) -> str:
-    """Return the advice to take a smaller stride, where there is one."""
+    """Return the advice to use a smaller stride, if there is one."""
     return ", a smaller --stride" if stride > 1 else ""

@@ -1,4 +1,4 @@
-"""A transformer over a set of indicators: each token is an indicator with its present reading."""
+"""A transformer over a set of indicators: each token is an indicator with its current reading."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from torch import nn
 from torch.nn import functional as F
 
 CONTEXT_HIDDEN = 128
-FAR = 10.0  # readings further from the mean, in standard deviations, count as this far
+FAR = 10.0  # readings are clipped at this distance from the mean, in standard deviations
 
 
 # --8<-- [start:sizes]
@@ -50,12 +50,12 @@ class Layer(nn.Module):
         self.mlp_norm = nn.LayerNorm(size.width)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Return tokens (batch, indicators, width) that have looked at each other, from such tokens."""
+        """Return the layer's output for tokens `x`; both are (batch, indicators, width)."""
         x = self.attention_norm(x + self.attention(x))
         return x + self.mlp_norm(self.mlp(x))
 
     def attention(self, x: torch.Tensor) -> torch.Tensor:
-        """Return what each token gathers from all others. No mask, no positions: a set has no order."""
+        """Return the attention output of each token, without mask or positions, since a set has no order."""
         batch, tokens, width = x.shape
         parts = self.queries_keys_values(x).view(batch, tokens, 3, self.heads, width // self.heads)
         queries, keys, values = parts.permute(2, 0, 3, 1, 4)  # each (batch, heads, tokens, width // heads)
@@ -67,10 +67,10 @@ class Layer(nn.Module):
 # --8<-- [end:layer]
 # --8<-- [start:model]
 class IndicatorTransformer(nn.Module):
-    """Says for each indicator how likely it is to be useful now, and how much weight it should get."""
+    """Predicts for each indicator the probability that it is useful now, and its weight."""
 
     def __init__(self, indicators: int, context: int, size: Size) -> None:
-        """Make a network for so many `indicators` and `context` features; its normaliser does nothing yet."""
+        """Make a network for so many indicators and context features; its normaliser is the identity."""
         super().__init__()
         width = size.width
         self.identity = nn.Embedding(indicators, width)
@@ -81,7 +81,7 @@ class IndicatorTransformer(nn.Module):
             nn.Linear(CONTEXT_HIDDEN, width),
             nn.LayerNorm(width),
         )
-        # The guide's network has such a table and never reads it. It is here because its parameters count.
+        # The guide's network has such a table but never reads it; it keeps the number of parameters equal.
         self.unused_positions = nn.Embedding(100, width)
         self.layers = nn.Sequential(*(Layer(size) for _ in range(size.layers)))
         self.selector, self.weighter = head(width), head(width)
@@ -92,8 +92,8 @@ class IndicatorTransformer(nn.Module):
     def forward(self, values: torch.Tensor, context: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return logits of "useful now" and weights, both (batch, indicators) in float32; weights sum to 1.
 
-        `values` (batch, indicators) and `context` (batch, features) are readings as they come: the network
-        normalises them itself, so nobody can forget it.
+        `values` (batch, indicators) and `context` (batch, features) are raw readings, which the network
+        normalises itself.
         """
         values = ((values - self.value_mean) / self.value_std).clamp(-FAR, FAR)
         context = ((context - self.context_mean) / self.context_std).clamp(-FAR, FAR)
@@ -105,13 +105,12 @@ class IndicatorTransformer(nn.Module):
     # --8<-- [end:model]
     # --8<-- [start:normaliser]
     def fit_normaliser(self, values: torch.Tensor, context: torch.Tensor) -> None:
-        """Remember mean and standard deviation of training readings (n, indicators) and (n, features).
+        """Store mean and standard deviation of training readings (n, indicators) and (n, features).
 
-        They are buffers: every checkpoint holds them, and a prediction cannot use others by mistake. Readings
-        that never change keep their size.
+        They are buffers, so every checkpoint contains them. Constant readings are not scaled.
         """
         for name, readings in (("value", values), ("context", context)):
-            std, mean = torch.std_mean(readings, dim=0, correction=0)  # one sample has no other
+            std, mean = torch.std_mean(readings, dim=0, correction=0)  # defined for one sample
             getattr(self, f"{name}_mean").copy_(mean)
             getattr(self, f"{name}_std").copy_(std.where(std > 0, 1.0))
 
@@ -119,10 +118,10 @@ class IndicatorTransformer(nn.Module):
 
 
 def head(width: int) -> nn.Sequential:
-    """Return a small network from a token (…, width) to one number (…, 1)."""
+    """Return a small network that maps a token (…, width) to one number (…, 1)."""
     return nn.Sequential(nn.Linear(width, width // 2), nn.GELU(), nn.Linear(width // 2, 1))
 
 
 def parameter_count(model: nn.Module) -> int:
-    """Return the number of values that training may change."""
+    """Return the number of trainable weights."""
     return sum(parameter.numel() for parameter in model.parameters())

@@ -1,4 +1,4 @@
-"""The command line of this example: its flags, their defaults, and what they resolve to."""
+"""The command line of this example: flags, defaults, and the resulting options."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ SECONDS = {"indicators": 24, "epochs": 6, "batch_size": 64, "lr": 3e-3}  # on a 
 HOURS = {"indicators": 111, "epochs": 50, "batch_size": 32, "lr": 1e-4}  # the guide's recipe
 RECIPES = {"small": SECONDS, "origin": HOURS, "medium": HOURS, "large": HOURS}
 STRIDES = {"bars": 60, "goog": 1, "table": 1}
-FOLDER_STRIDES = {"within a day": 60, "days": 1}  # which of them, the interval of the bars decides
-QUICK = {"epochs": 1, "max_steps": 20, "bars": 30_000}  # does everything runs, not: does it learn
+FOLDER_STRIDES = {"within a day": 60, "days": 1}  # chosen by the interval of the bars
+QUICK = {"epochs": 1, "max_steps": 20, "bars": 30_000}  # tests that everything runs, not that it learns
 # --8<-- [end:defaults]
 
 HELP = {
@@ -36,17 +36,17 @@ HELP = {
 
 @dataclass(frozen=True, kw_only=True)
 class Options(TrainingOptions):
-    """Every option with the value that holds in this run."""
+    """All options of a run with their final values."""
 
     data: str = "bars"
     data_name: str = "bars"  # or "goog", "table" or "folder"
     weight_decay: float = 1e-5
     size: str = "small"
     indicators: int
-    bars: int = 300_000  # to generate: 208 days of minutes
-    rows: int = 5_000  # of the table to generate
-    horizon: int = 20  # bars that decide how useful an indicator was
-    stride: int | None = None  # bars between samples; None: as FOLDER_STRIDES says
+    bars: int = 300_000  # of generated data: 208 days of minutes
+    rows: int = 5_000  # of a generated table
+    horizon: int = 20  # bars after a sample that determine usefulness
+    stride: int | None = None  # bars between samples; None: by FOLDER_STRIDES
     val_split: float = 0.2  # share of the samples, the latest ones
     max_missing: float = 0.01  # share of the bars of a file
 
@@ -54,12 +54,12 @@ class Options(TrainingOptions):
     DERIVED = frozenset({"data_name"})
 
     def stride_of(self, interval: pandas.Timedelta) -> int:
-        """Return how many bars lie between two samples of bars with this interval."""
+        """Return the number of bars between two samples for bars with this interval."""
         return self.stride or FOLDER_STRIDES["days" if interval >= A_DAY else "within a day"]
 
 
 def find_data(text: str) -> str:
-    """Return "bars", "goog", "table" or "folder": what `--data` means. Raises UsageError."""
+    """Return "bars", "goog", "table" or "folder" for `--data`. Raises UsageError."""
     if text in NAMES:
         return text
     path = expanded(text)
@@ -71,7 +71,7 @@ def find_data(text: str) -> str:
 
 
 def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
-    """Return the options that were typed, without defaults. Raises UsageError."""
+    """Return the options on the command line, without defaults. Raises UsageError."""
     parser = StrictParser(
         prog="train.py",
         description="Train a transformer to select technical indicators. With no option: generated bars.",
@@ -99,6 +99,6 @@ def resolve(typed: dict[str, Any]) -> Options:
     values: dict[str, Any] = {"stride": STRIDES.get(name), **RECIPES[typed.get("size", Options.size)]}
     values |= QUICK if "quick" in typed else {}
     values |= {option: value for option, value in typed.items() if option in Options.__dataclass_fields__}
-    if name == "folder":  # a run may be continued and evaluated from elsewhere
+    if name == "folder":  # a run may be resumed and evaluated from another folder
         values["data"] = str(expanded(values["data"]).resolve())
     return Options(**values | {"data_name": name})

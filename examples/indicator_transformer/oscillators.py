@@ -1,4 +1,4 @@
-"""Indicators that call a turn at their limits: RSI, Bollinger bands, support and resistance."""
+"""Indicators that call a reversal at their limits: RSI, Bollinger bands, support and resistance."""
 
 from functools import partial
 
@@ -15,16 +15,16 @@ SUPPORT_BARS = 240
 
 
 def rsi(history: History, bars: int) -> numpy.ndarray:
-    """Return Wilder's relative strength index / 100 - 0.5: all moves up 0.5, as many up as down 0.
+    """Return Wilder's relative strength index / 100 - 0.5: 0.5 for only rises, 0 for equal rises and falls.
 
-    TA-Lib says 0 (all moves down) where nothing has moved at all; here that is as many up as down.
+    Without any move TA-Lib returns 0, as for only falls; here it counts as equal rises and falls.
     """
     still = talib.MAX(numpy.abs(change(history.close, 1)), bars) == 0
     return numpy.where(still, 0.0, talib.RSI(history.close, bars) / 100 - 0.5)
 
 
 def bollinger(history: History, bars: int) -> numpy.ndarray:
-    """Return where the close lies between the lower (-1) and the upper (1) Bollinger band."""
+    """Return the position of the close between the lower (-1) and the upper (1) Bollinger band."""
     upper, middle, _ = talib.BBANDS(history.close, bars, BOLLINGER_WIDTH, BOLLINGER_WIDTH)
     return ratio(history.close - middle, upper - middle)
 
@@ -52,6 +52,6 @@ SUPPORT_RESISTANCE = (
         "support_resistance",
         "support_resistance",
         partial(place_in_range, bars=SUPPORT_BARS),
-        partial(back_to_the_middle, lower=-0.8, upper=0.8, beyond=0.1),  # a tenth of the range from its end
+        partial(back_to_the_middle, lower=-0.8, upper=0.8, beyond=0.1),  # a tenth of the range from its ends
     ),
 )

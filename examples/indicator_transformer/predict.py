@@ -1,4 +1,4 @@
-"""Ask a trained network about the latest bars of a file: which indicators count now, and what they call.
+"""Predict with a trained network for the latest bars of a file: selected indicators and their direction.
 
 python examples/indicator_transformer/predict.py runs/…/checkpoints/best.pt SYMBOL.csv --last 3
 """
@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -31,7 +31,7 @@ from snippets.device import pick_device
 from snippets.errors import RunError, UsageError, exit_with_one_line, tell
 from snippets.foreign_files import open_regular
 
-BEGINNING = b"timestamp,direction,selected"  # of what write_csv writes
+BEGINNING = b"timestamp,direction,selected"  # of files by write_csv
 NOTE = "This demonstrates a training system; it is no investment advice."
 
 
@@ -72,7 +72,7 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
 
 
 def holds_predictions(file: Path) -> bool:
-    """Return whether a file begins as write_csv begins it."""
+    """Return whether a file begins like those of write_csv."""
     try:
         with open_regular(file) as content:
             return content.read(len(BEGINNING)) == BEGINNING
@@ -81,7 +81,7 @@ def holds_predictions(file: Path) -> bool:
 
 
 def lines(prediction: Prediction, names: list[str]) -> Iterator[str]:
-    """Yield for each bar its time and direction, and the selected indicators, the heaviest first."""
+    """Yield for each bar its time and direction, and the selected indicators by decreasing weight."""
     whole_minutes = (prediction.times == prediction.times.floor("min")).all()
     for position, time in enumerate(prediction.times):
         moment = f"{time:%Y-%m-%d %H:%M}" if whole_minutes else str(time)
@@ -97,7 +97,7 @@ def lines(prediction: Prediction, names: list[str]) -> Iterator[str]:
 
 
 def direction_in_words(direction: float, selected: int) -> str:
-    """Return what the selected indicators call together: -1 is down, 1 is up."""
+    """Return the joint call of the selected indicators as text; -1 is down, 1 is up."""
     if not selected:
         return "no direction: no indicator is selected"
     word = "up" if direction > 0 else "down" if direction < 0 else "neither up nor down"
@@ -123,7 +123,7 @@ def write_csv(path: Path, prediction: Prediction, names: list[str]) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print what the network says about the latest bars. Raises UsageError and RunError."""
+    """Print the predictions for the latest bars. Raises UsageError and RunError."""
     options = read_command_line(argv)
     device, reason = pick_device(options.device)
     network = load_network(options.checkpoint)
@@ -131,7 +131,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with explained_failures("out of memory; lower --last, or try --device cpu"):
         prediction = predict(network, bars, options.last, device)
     names = [indicator.name for indicator in network.indicators]
-    if options.out is not None:  # before anything is printed: who reads that may stop reading
+    if options.out is not None:  # before printing, because the reader of the output may exit
         write_csv(options.out, prediction, names)
     tell(f"network    {options.checkpoint}, {len(names)} indicators")
     tell(f"bars       {bars.symbol}: {len(bars.table):,}, every {in_words(bars.interval)}; times are in UTC")

@@ -1,4 +1,4 @@
-"""What a trained network says about the latest bars: which indicators count, and the direction they call."""
+"""Predictions of a trained network for the latest bars: selected indicators and their direction."""
 
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -26,30 +26,30 @@ from snippets.errors import UsageError
 
 @dataclass(frozen=True)
 class TrainedNetwork:
-    """A network with the normaliser of its training data, and what it expects to be shown."""
+    """A network with the normaliser of its training data, and the inputs that it expects."""
 
     model: IndicatorTransformer  # on the CPU, in evaluation mode
     indicators: list[Indicator]
-    interval: pandas.Timedelta  # of the bars that it learned from
-    generated: bool = False  # whether these were generated
+    interval: pandas.Timedelta  # of the training bars
+    generated: bool = False  # whether the training bars were generated
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """What the network says about n bars. Arrays (n, indicators) in float32, in the network's order."""
+    """The predictions for n bars. Arrays are (n, indicators) in float32, in the network's order."""
 
     times: pandas.DatetimeIndex  # (n,), UTC
-    direction: numpy.ndarray  # (n,), -1 to 1: what the selected indicators call together; 0: none selected
-    chance: numpy.ndarray  # how likely each indicator is useful now; above one half it is selected
-    weights: numpy.ndarray  # of the selected ones, with the sum 1; 0 for the others
-    calls: numpy.ndarray  # the direction that each one forecasts, -1 to 1
+    direction: numpy.ndarray  # (n,), -1 to 1: the joint call of the selected indicators; 0: none selected
+    chance: numpy.ndarray  # probability that each indicator is useful now; above one half it is selected
+    weights: numpy.ndarray  # of selected indicators, with the sum 1; 0 for the others
+    calls: numpy.ndarray  # the direction that each indicator forecasts, -1 to 1
 
 
 # --8<-- [start:load_network]
 def load_network(path: Path) -> TrainedNetwork:
-    """Return the network in a checkpoint of train.py, with the normaliser that it learned with.
+    """Return the network in a checkpoint of train.py, with the normaliser of its training.
 
-    Raises UsageError as `load_checkpoint` and `rebuild_network` do; nothing in the file is executed.
+    Raises UsageError as `load_checkpoint` and `rebuild_network` do. Code in the file is not executed.
     """
     return rebuild_network(load_checkpoint(path, PROGRAM.system), path)
 
@@ -57,8 +57,8 @@ def load_network(path: Path) -> TrainedNetwork:
 def rebuild_network(content: dict[str, Any], path: Path) -> TrainedNetwork:
     """Return the network in the `content` of the checkpoint at `path`.
 
-    The checkpoint names the readings that the network expects. Raises UsageError when they are others than
-    this version computes.
+    The checkpoint names the readings that the network expects. Raises UsageError when this version computes
+    other readings.
     """
     names, context, interval, size = what_it_learned(content["config"], path)
     known = {indicator.name: indicator for indicator in INDICATORS}
@@ -79,9 +79,9 @@ def rebuild_network(content: dict[str, Any], path: Path) -> TrainedNetwork:
 def what_it_learned(
     config: dict[str, Any], path: Path
 ) -> tuple[list[str], list[str], pandas.Timedelta, Size]:
-    """Return indicators, context and interval that the network in a checkpoint learned from, and its size.
+    """Return indicators, context and interval of the training data of a checkpoint, and the network's size.
 
-    Raises UsageError when `config` does not say so.
+    Raises UsageError when `config` lacks them.
     """
     try:
         if config["options"].get("data_name") == "table":
@@ -91,7 +91,7 @@ def what_it_learned(
         size = SIZES[config["options"]["size"]]
         names, context = ([str(name) for name in config[key]] for key in ("indicators", "context"))
         interval = pandas.Timedelta(str(config["interval"]))
-        if not interval > pandas.Timedelta(0):  # NaT is not
+        if not interval > pandas.Timedelta(0):  # false for NaT
             raise ValueError
     except KeyError as unknown:
         raise UsageError(f"{path} does not say on what it was trained: no {unknown}; train again") from None
@@ -101,7 +101,7 @@ def what_it_learned(
 
 
 def check_bars_fit(network: TrainedNetwork, bars: Bars, last: int) -> None:
-    """Raise UsageError unless the `last` bars have enough before them, and the interval that was learned."""
+    """Raise UsageError unless enough bars precede the `last` ones, at the interval of the training."""
     if bars.interval != network.interval:
         raise UsageError(
             f"{bars.source}: the network learned from bars every {in_words(network.interval)} and knows "
@@ -111,10 +111,10 @@ def check_bars_fit(network: TrainedNetwork, bars: Bars, last: int) -> None:
 
 
 def cut_periods(network: TrainedNetwork, table: pandas.DataFrame, last: int) -> list[str]:
-    """Return the periods, like "week", in whose midst `table` begins and that reach to the `last` bars.
+    """Return the periods, like "week", that began before `table` and include some of the `last` bars.
 
-    Only periods in which VWAPs of the network are anchored. There these VWAPs begin with the first bar for
-    want of an earlier one, and would read differently if the table went further back.
+    Only periods at which VWAPs of the network are anchored count. In them these VWAPs start with the first
+    bar, and would differ if the table began earlier.
     """
     before = table.index[0] - pandas.Timedelta(seconds=1)
     edges = History(table.iloc[:2].set_index(pandas.DatetimeIndex([before, table.index[-last]])))
@@ -128,10 +128,10 @@ def cut_periods(network: TrainedNetwork, table: pandas.DataFrame, last: int) -> 
 # --8<-- [start:predict]
 @torch.no_grad()
 def predict(network: TrainedNetwork, bars: Bars, last: int, device: torch.device) -> Prediction:
-    """Return what the network, computing on `device`, says about the `last` bars, in float32.
+    """Return the predictions for the `last` bars, computed on `device` in float32.
 
-    Each of them is looked at with the bars before it alone: what comes later changes nothing. Raises
-    UsageError when the bars do not fit the network.
+    Each prediction depends only on its bar and earlier ones. Raises UsageError when the bars do not fit the
+    network.
     """
     check_bars_fit(network, bars, last)
     values, calls = compute_indicators(bars.table, network.indicators)

@@ -1,4 +1,4 @@
-"""What a run tells its user: the facts first, a line per epoch, the result last."""
+"""The report of a run: its settings, a line per epoch, and its result."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -11,12 +11,12 @@ from examples.programs.run_folder import RunFolder
 if TYPE_CHECKING:
     from examples.indicator_transformer.train import IndicatorSelection
 
-BASELINE = {"table": "without context"}  # the higher known loss, by --data: what a forecaster goes by
+BASELINE = {"table": "without context"}  # the name of the reference loss, by --data
 HEADER = "epoch   step  train loss  train BCE  val BCE  selected  agreement  direction  samples/s"
 
 
 def describe(task: "IndicatorSelection", config: dict[str, Any]) -> list[str]:
-    """Return the facts of a run: network, versions, device, precision, data, recipe."""
+    """Return the settings of a run as lines: network, versions, device, precision, data, recipe."""
     options, data = task.options, task.data
     counts = f"{len(data.training):,} samples to learn from, the latest {len(data.validation):,} held out"
     lines = [
@@ -50,12 +50,12 @@ def epoch_line(epoch: int, step: int, result: dict[str, float], speed: float) ->
 
 
 def baseline(data_name: str) -> str:
-    """Return what the forecaster goes by whose loss every network should beat."""
+    """Return the name of the reference forecaster whose loss every network should beat."""
     return BASELINE.get(data_name, "with the calls alone")
 
 
 def curves(optimum: Optimum | None, data_name: str) -> tuple[Curves, Curves]:
-    """Return what curves.png shows, with what is known to be possible."""
+    """Return the panels of curves.png, with the known optimum."""
     loss = Curves(
         "cross-entropy of usefulness (nats)",
         {"training": "train_bce", "held out": "val_bce"},
@@ -66,7 +66,7 @@ def curves(optimum: Optimum | None, data_name: str) -> tuple[Curves, Curves]:
 
 
 def conclude(task: "IndicatorSelection", run: RunFolder) -> list[str]:
-    """Draw curves.png, write summary.json, and return the result in words."""
+    """Draw curves.png, write summary.json, and return the lines about the result."""
     data, progress, optimum = task.data, task.state.progress, task.data.optimum
     result, best, name = progress["result"], -progress["best_score"], task.options.data_name
     title = f"{name}, {len(data.indicators)} indicators: BCE {result['val_bce']:.4f} held out"

@@ -1,4 +1,4 @@
-"""What the network learns from: readings at one bar, and what the bars after it made of them."""
+"""Samples: the readings at one bar, and their usefulness by the bars after it."""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from examples.indicator_transformer.indicators import compute_indicators
 from examples.indicator_transformer.usefulness import usefulness
 from snippets.errors import UsageError
 
-WINDOW = 100  # bars before a sample that its indicators mostly look at
+WINDOW = 100  # bars before a sample on which its indicators mostly depend
 
 
 # --8<-- [start:samples]
@@ -35,7 +35,7 @@ class Samples:
         return len(self.bar)
 
     def __getitem__(self, chosen: torch.Tensor | slice) -> "Samples":
-        """Return the samples at the positions, or under the mask, `chosen`."""
+        """Return the samples at the positions, or of the mask, `chosen`."""
         return Samples(*(column[chosen] for column in vars(self).values()))
 
     def to(self, device: torch.device) -> "Samples":
@@ -44,14 +44,14 @@ class Samples:
 
 
 def make_samples(bars: Bars, indicators: Sequence[Indicator], horizon: int, stride: int) -> Samples:
-    """Return a sample of every `stride`-th bar that has enough bars before it and `horizon` after it.
+    """Return a sample for every `stride`-th bar with enough bars before it and `horizon` bars after it.
 
     Raises UsageError when there is none.
     """
     values, calls = compute_indicators(bars.table, indicators)
     context = compute_context(bars.table)
     count = len(bars.table)
-    at = numpy.arange(stride - 1, count - horizon, stride)  # with 60: the last minute of each hour
+    at = numpy.arange(stride - 1, count - horizon, stride)  # with stride 60: the last minute of each hour
     at = at[at >= WARM_UP]
     if not len(at):
         needed = stride * math.ceil((WARM_UP + 1) / stride) + horizon
@@ -72,13 +72,11 @@ def make_samples(bars: Bars, indicators: Sequence[Indicator], horizon: int, stri
 def split_by_time(
     parts: Sequence[Samples], all_bars: Sequence[Bars], share: float, horizon: int
 ) -> tuple[list[Samples], list[Samples]]:
-    """Return each symbol's samples before and after one moment; a `share` of all samples comes after it.
+    """Return each symbol's samples before and after one time; a `share` of all samples is after it.
 
-    Before that moment an embargo of WINDOW + `horizon` bars is left out: there, the bars that decide a label
-    would be among those that the first validation samples look at. A random split would put neighbours, whose
-    bars overlap, on both sides: the network would be examined on what it has seen.
-
-    Raises UsageError when a side stays empty.
+    An embargo of WINDOW + `horizon` bars before that time is left out, because the bars of its labels overlap
+    the inputs of the first validation samples. A random split would put neighbours with overlapping bars on
+    both sides, and so validate on training data. Raises UsageError when a side is empty.
     """
     times = [
         bars.table.index.to_numpy()[part.bar.numpy()] for part, bars in zip(parts, all_bars, strict=True)
@@ -103,7 +101,7 @@ def split_by_time(
 
 
 def bars_needed(learned: int, share: float, horizon: int, stride: int) -> int:
-    """Return with how many bars of one symbol the split leaves `learned` training samples."""
+    """Return the number of bars of one symbol for which the split gives `learned` training samples."""
     first_held_out = learned + (WINDOW + horizon) // stride
     samples = max(first_held_out + 1, int((first_held_out - 0.5) / (1 - share)))
     while round(samples * (1 - share)) < first_held_out:
@@ -113,9 +111,9 @@ def bars_needed(learned: int, share: float, horizon: int, stride: int) -> int:
 
 
 def constant_readings(samples: Samples) -> str | None:
-    """Return in words how many readings are the same in all samples; None where none is.
+    """Return a note about readings that are equal in all samples, or None when there are none.
 
-    On daily bars, a VWAP of the day is the price itself, and every bar has the same time of day.
+    On daily bars, for example, a VWAP of the day is the price itself, and the time of day is constant.
     """
     same = (samples.indicator_values == samples.indicator_values[:1]).all(0)
     count = int(same.sum())

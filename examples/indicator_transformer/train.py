@@ -1,14 +1,14 @@
-"""Train a transformer that says which technical indicators are worth listening to now.
+"""Train a transformer that predicts which technical indicators are useful now.
 
 With no option: 300,000 generated minute bars whose best forecast is known, 24 indicators, 36,130 parameters,
-6 epochs; the cross-entropy of the held-out samples falls most of the way from what the indicators' calls
-alone tell to the best possible, in about 10 s on two CPU cores. The guide's network: `--size origin`.
+6 epochs, about 10 s on two CPU cores. The cross-entropy of the held-out samples falls most of the way from
+that of the indicators' calls alone to the best possible. The guide's network: `--size origin`.
 """
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -36,7 +36,7 @@ Batch = tuple[torch.Tensor, torch.Tensor, torch.Tensor]  # readings, context, us
 
 
 class IndicatorSelection(Task):
-    """A transformer that learns to select indicators. Samples lie on the device, or workers bring them."""
+    """A transformer that learns to select indicators, from samples on the device or from workers."""
 
     options: Options
     max_norm = 1.0  # of all gradients together
@@ -57,7 +57,7 @@ class IndicatorSelection(Task):
         self.facts |= {
             "parameters": parameter_count(model),
             "data_crc32": data.fingerprint(),
-            "indicators": data.indicators,  # a prediction must know which readings the network expects
+            "indicators": data.indicators,  # predictions need the names of the network's inputs
             "context": data.context,
             "interval": data.interval,
         }
@@ -71,7 +71,7 @@ class IndicatorSelection(Task):
     def measures(self, part: Batch, network: Network) -> torch.Tensor:
         """Return mean loss and cross-entropy, (2,).
 
-        A part holds readings (batch, indicators), context (batch, features) and usefulness.
+        `part` is readings (batch, indicators), context (batch, features) and usefulness.
         """
         values, context, usefulness = part
         with self.precision.autocast():
@@ -80,7 +80,7 @@ class IndicatorSelection(Task):
 
     # --8<-- [end:training_step]
     def evaluate(self, epoch: int, measures: list[float], samples_per_s: float) -> EpochResult:
-        """Measure the network on the held-out samples."""
+        """Evaluate the network on the held-out samples."""
         values = {"train_loss": measures[0], "train_bce": measures[1]}
         values |= evaluate(self.state.model, self.held_out)
         line = report.epoch_line(epoch, self.state.step, values, samples_per_s)

@@ -1,4 +1,4 @@
-"""Indicators that call that a move goes on: SMA, EMA, MACD, moves in average true ranges, volume (OBV)."""
+"""Trend-following indicators: SMA, EMA, MACD, moves in average true ranges, volume (OBV)."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,43 +15,43 @@ MACD_BARS = ((5, 13, 4), (8, 17, 9), (12, 26, 9), (19, 39, 9))  # fast, slow, si
 ATR_BARS = (7, 14, 21, 28, 50)
 OBV_BARS = 60
 
-LONG_ENOUGH = 2048  # bars until the slowest filter has forgotten a step
+LONG_ENOUGH = 2048  # bars until the response of the slowest filter has decayed
 
 Filter = Callable[[numpy.ndarray], numpy.ndarray]  # prices (bars,) -> a price difference (bars,)
 
 
 def above_sma(prices: numpy.ndarray, bars: int) -> numpy.ndarray:
-    """Return how far prices are above their simple moving average."""
+    """Return prices minus their simple moving average."""
     return prices - talib.SMA(prices, bars)
 
 
 def above_ema(prices: numpy.ndarray, bars: int) -> numpy.ndarray:
-    """Return how far prices are above their exponential moving average with a smoothing of 2 / (bars + 1)."""
+    """Return prices minus their exponential moving average with a smoothing of 2 / (bars + 1)."""
     return prices - talib.EMA(prices, bars)
 
 
 def macd_histogram(prices: numpy.ndarray, fast: int, slow: int, signal: int) -> numpy.ndarray:
-    """Return how far the MACD line, EMA(fast) - EMA(slow), is above its own EMA, the signal line."""
+    """Return the MACD line, EMA(fast) - EMA(slow), minus its own EMA, the signal line."""
     return talib.MACD(prices, fast, slow, signal)[2]
 
 
 def random_walk_spread(difference: Filter) -> float:
     """Return the standard deviation of the output of a linear filter for a random walk with steps of 1.
 
-    A random walk is a sum of steps, each at its own time, and independent ones: variances add up.
+    A random walk is a sum of independent steps, so the variances of the responses add up.
     """
     step = numpy.repeat([0.0, 1.0], LONG_ENOUGH)
     return float(numpy.linalg.norm(difference(step)[LONG_ENOUGH:]))
 
 
 def filter_reading(history: History, difference: Filter) -> numpy.ndarray:
-    """Return the filter's output in units of what it would be by chance, at the present volatility."""
+    """Return the filter's output in standard deviations for a random walk with the present volatility."""
     by_chance = history.close * history.volatility * random_walk_spread(difference)
     return difference(history.close) / by_chance
 
 
 def move_in_atrs(history: History, bars: int) -> numpy.ndarray:
-    """Return the price's move over `bars` bars in average true ranges × √bars, as a random walk grows."""
+    """Return the price's move over `bars` bars in average true ranges × √bars, as for a random walk."""
     atr = talib.ATR(history.high, history.low, history.close, bars)
     return ratio(change(history.close, bars), atr * bars**0.5)
 
@@ -59,8 +59,8 @@ def move_in_atrs(history: History, bars: int) -> numpy.ndarray:
 def obv(history: History, bars: int) -> numpy.ndarray:
     """Return the change of on-balance volume over `bars` bars / all volume in them, × √bars.
 
-    OBV adds the volume of bars that close higher and subtracts that of bars that close lower. If they do so
-    by chance, what is left of all volume shrinks like 1 / √bars.
+    OBV adds the volume of bars that close higher and subtracts that of bars that close lower. For a random
+    walk the ratio decreases like 1 / √bars.
     """
     share = ratio(change(talib.OBV(history.close, history.volume), bars), window_sum(history.volume, bars))
     return share * bars**0.5

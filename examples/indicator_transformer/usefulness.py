@@ -1,4 +1,4 @@
-"""Labels: how useful each indicator turned out to be, and how useful it can be expected to be."""
+"""Labels: the usefulness of each indicator, and its expected value."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,10 @@ import torch
 
 # --8<-- [start:usefulness]
 def usefulness(calls: torch.Tensor, future_return: torch.Tensor) -> torch.Tensor:
-    """Return how useful each indicator was (n, indicators), from 0 to 1: the label that the network learns.
+    """Return the usefulness of each indicator (n, indicators), from 0 to 1: the label of the network.
 
-    An indicator that called (n, indicators; -1 to 1) the direction of `future_return` (n, 1) scores the
-    strength of its call, the others 0. Each row is divided by its largest score, if anybody was right.
+    An indicator whose call (n, indicators; -1 to 1) has the direction of `future_return` (n, 1) scores the
+    strength of its call, the others 0. Each row is divided by its largest score, unless that is 0.
     """
     scores = (calls * future_return.sign()).clamp(min=0)
     return scores / scores.amax(1, keepdim=True).clamp(min=torch.finfo(scores.dtype).tiny)
@@ -26,18 +26,18 @@ def expected_usefulness(calls: torch.Tensor, chance_of_rise: torch.Tensor) -> to
 # --8<-- [start:optimum]
 @dataclass(frozen=True)
 class Optimum:
-    """What forecasters reach on average on given samples: cross-entropies in nats, accuracy from 0 to 1."""
+    """The mean scores of ideal forecasters on samples: cross-entropies in nats, accuracy from 0 to 1."""
 
-    best_bce: float  # who knows the chance of a rise
-    blind_bce: float | None  # who knows the calls, but takes rise and fall for equally likely
+    best_bce: float  # knowing the probability of a rise
+    blind_bce: float | None  # knowing the calls, but with equal probabilities of rise and fall
     best_accuracy: float  # of the direction
 
 
 def known_optimum(calls: torch.Tensor, chance_of_rise: torch.Tensor) -> Optimum:
-    """Return what can be reached on samples with these calls (n, indicators) and chances of a rise (n, 1).
+    """Return the optimum on samples with these calls (n, indicators) and probabilities of a rise (n, 1).
 
-    Cross-entropy is linear in the label, so on average over the future the best prediction is the label's
-    mean m, and what remains is its entropy, -m·log m - (1-m)·log(1-m).
+    Cross-entropy is linear in the label, so in expectation the best prediction is the label's mean m, and its
+    loss is the entropy -m·log m - (1-m)·log(1-m).
     """
     calls, chance = calls.double(), chance_of_rise.double()
     best, blind = (

@@ -1,9 +1,9 @@
-"""Generated samples whose best possible loss is known in closed form: usefulness drawn by a table of chances.
+"""Generated samples with a known lowest loss: usefulness is drawn from a table of probabilities.
 
-The signs of two context features make one of four regimes. In regime r, indicator i is useful with the chance
-q[i, r], independently of all others. Its reading is noise, and so are the other context features: whoever
-does not look at the context can know no more of an indicator than its mean chance. There are no bars and no
-prices; the rest of the training is the same.
+The signs of two context features give one of four regimes. In regime r, indicator i is useful with
+probability q[i, r], independently of all others. The readings and the other context features are noise, so
+without the context only the mean probability of an indicator can be known. There are no bars and no prices;
+the rest of the training is the same.
 """
 
 import torch
@@ -15,11 +15,11 @@ from examples.indicator_transformer.usefulness import Optimum, binary_entropy
 CHANCES = (0.1, 0.3, 0.7, 0.9)
 REGIMES = 4
 FEATURES = 10  # of the context, as with bars; the first two decide
-CHANCES_SEED = 2  # the chances are the same whatever the seed of the rows
+CHANCES_SEED = 2  # the probabilities do not depend on the seed of the rows
 
 
 def draw_chances(indicators: int) -> torch.Tensor:
-    """Return how likely each indicator is useful in each regime, float64 (indicators, REGIMES)."""
+    """Return the probability that each indicator is useful in each regime, float64 (indicators, REGIMES)."""
     generator = torch.Generator().manual_seed(CHANCES_SEED)
     drawn = torch.randint(len(CHANCES), (indicators, REGIMES), generator=generator)
     return torch.tensor(CHANCES, dtype=torch.float64)[drawn]
@@ -32,10 +32,10 @@ def regime(context: torch.Tensor) -> torch.Tensor:
 
 
 def draw_samples(chances: torch.Tensor, rows: int, seed: int = 0) -> Samples:
-    """Return `rows` independent samples, the same for the same seed.
+    """Return `rows` independent samples, equal for equal seeds.
 
-    Rise and fall are equally likely, and an indicator that is useful calls which of the two comes. So labels,
-    calls and direction go together as they do with bars; of the return, there is only the sign.
+    Rise and fall are equally likely, and a useful indicator calls the right one. So labels, calls and
+    direction are related as with bars; the return has only a sign.
     """
     generator = torch.Generator().manual_seed(seed)
     context = torch.randn(rows, FEATURES, generator=generator)
@@ -48,11 +48,11 @@ def draw_samples(chances: torch.Tensor, rows: int, seed: int = 0) -> Samples:
 
 
 def table_optimum(chances: torch.Tensor, samples: Samples) -> Optimum:
-    """Return what forecasters reach: losses on average over all possible rows, accuracy on these `samples`.
+    """Return the optimum: losses in expectation over all rows, accuracy on these `samples`.
 
-    Who knows the table predicts q[i, r], and its entropy remains. Who knows no context predicts the mean over
-    the regimes, which are equally likely. The direction follows from the calls, weighed by how much each one
-    says: the logits of their chances add up to that of a rise.
+    Knowing the table, the best prediction is q[i, r], whose loss is its entropy. Without context it is the
+    mean over the regimes, which are equally likely. The direction follows from the calls: the logits of their
+    probabilities add up to the logit of a rise.
     """
     evidence = samples.calls * chances.T[regime(samples.market_context)].logit()
     rise = evidence.sum(1).sigmoid()

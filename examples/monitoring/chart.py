@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 GUTTER = 9  # characters left of the curve, for the values of its limits
-LOG_RANGE = 100  # a largest value this many times the smallest one asks for a logarithmic scale
-LEAST_WIDTH, LEAST_HEIGHT = GUTTER + 20, 3  # below that a curve says nothing
+LOG_RANGE = 100  # from this ratio of largest to smallest value, the scale is logarithmic
+LEAST_WIDTH, LEAST_HEIGHT = GUTTER + 20, 3  # smaller curves are unreadable
 
 Dot = tuple[int, int]  # column and row, from the upper left corner
 
 
 @dataclass(frozen=True)
 class Characters:
-    """How dots become characters: a cell of text holds `columns` by `rows` dots."""
+    """The characters for dots: a cell of text shows `columns` by `rows` dots."""
 
     columns: int
     rows: int
@@ -26,7 +26,7 @@ class Characters:
         return self.alphabet[bits]
 
 
-# Unicode numbers the patterns by their dots. The empty one is a space: some fonts draw circles for it.
+# Unicode numbers the patterns by their dots. The empty one becomes a space: some fonts draw circles for it.
 BRAILLE_PATTERNS = " " + "".join(map(chr, range(0x2801, 0x2900)))
 BRAILLE = Characters(2, 4, ((1, 8), (2, 16), (4, 32), (64, 128)), BRAILLE_PATTERNS)
 ASCII = Characters(1, 2, ((1,), (2,)), " '.:")
@@ -51,7 +51,7 @@ def draw_curve(
     columns, rows = (width - GUTTER) * characters.columns, (height - 1) * characters.rows
 
     def dot(step: int, value: float) -> Dot:
-        """Return where a value stands; a single one stands in the middle."""
+        """Return the dot of a value; a single value is in the middle."""
         share = (step - first) / (last - first) if last > first else 0.0
         if high == low:
             depth = 0.5
@@ -96,6 +96,6 @@ def characters_of(dots: set[Dot], columns: int, rows: int, characters: Character
 
 
 def axis(first: int, last: int, width: int, name: str) -> str:
-    """Return the line below a curve: where it begins, what it is drawn over, where it ends."""
+    """Return the line below a curve, with the first step, the name of the axis and the last step."""
     left, right = f"{first:,}", f"{last:,}"
     return " " * GUTTER + left + name.center(width - GUTTER - len(left) - len(right)) + right

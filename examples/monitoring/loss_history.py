@@ -15,12 +15,12 @@ WHOLE = 1 << 20  # bytes: a file up to this size is read completely; about 6,000
 PEEK = 1 << 11  # bytes read at each place of a larger one; a line has about 150
 TAIL = 1 << 15  # bytes read at its end
 MOST = 1 << 63  # steps, bytes, processes: a number with more digits is damage
-EVERYWHERE = {"step", "epoch", "loss", "lr", "samples_per_s"}  # other keys are results of an epoch
+EVERYWHERE = {"step", "epoch", "loss", "lr", "samples_per_s"}  # others are results of an epoch
 
 
 @dataclass
 class LossHistory:
-    """Some steps in their order with their losses (None: not a number), and the newest results."""
+    """Steps in increasing order with their losses (None for NaN), and the newest results."""
 
     steps: list[int] = field(default_factory=list)
     losses: list[float | None] = field(default_factory=list)
@@ -29,9 +29,9 @@ class LossHistory:
 
 # --8<-- [start:sample_lines]
 def sample_lines(file: BinaryIO, places: int) -> Iterator[bytes]:
-    """Yield the lines of a small `file`; of a large one those at `places` even distances and at its end.
+    """Yield the lines of a small `file`; of a large one, lines at `places` even distances and at its end.
 
-    They come in their order. Lines that are cut off are left out.
+    They keep their order. Incomplete lines are left out.
     """
     size = file.seek(0, os.SEEK_END)
     if size <= WHOLE:
@@ -49,7 +49,7 @@ def sample_lines(file: BinaryIO, places: int) -> Iterator[bytes]:
 def read_history(path: Path, places: int) -> LossHistory:
     """Return the losses in `path`, about as many as a curve with `places` points needs.
 
-    A file that does not exist is an empty one. Raises OSError for one that cannot be read.
+    A missing file has none. Raises OSError when it cannot be read.
     """
     history = LossHistory()
     try:
@@ -73,21 +73,21 @@ def read_history(path: Path, places: int) -> LossHistory:
 
 
 def parse(line: bytes) -> dict[str, Any]:
-    """Return the JSON object in `line`, an empty one for anything else."""
+    """Return the JSON object in `line`, or an empty one for other content."""
     try:
         values = json.loads(line)
-    except (ValueError, RecursionError):  # a hole in the file, or no JSON at all
+    except (ValueError, RecursionError):  # a hole in the file, or no JSON
         return {}
     return values if isinstance(values, dict) else {}
 
 
 def whole(value: Any) -> int | None:
-    """Return `value` if it is a whole number from 0 on that a run can count up to."""
+    """Return `value` if it is a whole number from 0 to below MOST, else None."""
     return value if isinstance(value, int) and 0 <= value < MOST else None
 
 
 def finite(value: Any) -> float | None:
-    """Return `value` as a float, None for anything but a finite number."""
+    """Return `value` as a float, or None when it is not a finite number."""
     try:
         number = float(value) if isinstance(value, int | float) else math.nan
     except OverflowError:

@@ -1,4 +1,4 @@
-"""What a run folder says about its run, and whether the process behind it still lives."""
+"""Read the state of a run from its folder, and detect whether its process is alive."""
 
 import contextlib
 import fcntl
@@ -14,19 +14,19 @@ from examples.programs.start import is_this_machine
 from snippets.errors import printable
 from snippets.foreign_files import RUN_FILE, open_regular, read_bytes
 
-# A training beats when a step ends more than 5 s after the last beat. It is silent for longer while it
-# evaluates, compiles or writes a checkpoint: hardly for 3 minutes, nor for the time of 20 slow steps.
+# A training writes a heartbeat when a step ends more than 5 s after the last one. The pause is longer while
+# it evaluates, compiles or writes a checkpoint, but rarely 3 minutes or the time of 20 slow steps.
 PATIENCE = 180.0  # seconds
 PATIENT_STEPS = 20
 CLOCKS_DIFFER = 5.0  # seconds that a heartbeat may come from the future
 
-OVER = {"finished", "interrupted", "failed", "died"}  # nothing will change without a new command
+OVER = {"finished", "interrupted", "failed", "died"}  # final until a new command
 FINE = {"starting", "running", "finished"}
 
 
 @dataclass
 class RunState:
-    """A run at one moment. What its files do not tell is None."""
+    """The state of a run at one moment; None for values that are not in its files."""
 
     folder: Path
     status: str  # starting, running, silent, finished, interrupted, failed, died or unreadable
@@ -41,26 +41,26 @@ class RunState:
     memory_mb: float | None = None
     eta_s: float | None = None
     age_s: float | None = None  # of the heartbeat; before the first one, since the start
-    why: str | None = None  # it is taken for dead or silent
+    why: str | None = None  # the reason for the status died or silent
     notes: list[str] = field(default_factory=list)  # what is wrong, and what to do
 
     @property
     def over(self) -> bool:
-        """Return whether the run can change no more by itself."""
+        """Return whether the run has ended."""
         return self.status in OVER or self.status == "unreadable"
 
     @property
     def fine(self) -> bool:
-        """Return whether nobody has to do anything."""
+        """Return whether the run needs no attention."""
         return self.status in FINE
 
 
 class Unreadable(Exception):
-    """A file of a run that is there and cannot be used. The text says which and why."""
+    """A file of a run exists but cannot be used. The message names the file and the reason."""
 
 
 def read_object(path: Path) -> dict[str, Any] | None:
-    """Return the JSON object in `path`, None when there is no such file. Raises Unreadable."""
+    """Return the JSON object in `path`, or None when the file is missing. Raises Unreadable."""
     try:
         value = json.loads(read_bytes(path, RUN_FILE))
     except FileNotFoundError:
@@ -93,7 +93,7 @@ def read_run(folder: Path, now: datetime | None = None) -> RunState:
 
 
 def facts(folder: Path, config: dict[str, Any], beat: dict[str, Any], now: datetime) -> RunState:
-    """Return what the two files say, believing the status. Values of a wrong type count as missing."""
+    """Return the state in the two files, without checking the status. Values of a wrong type are None."""
     status = text(beat.get("status")) or "starting"
     run = RunState(folder, status, text(config.get("system")))
     run.device, run.precision = text(beat.get("device")), text(beat.get("precision"))
@@ -112,12 +112,12 @@ def facts(folder: Path, config: dict[str, Any], beat: dict[str, Any], now: datet
 
 
 def text(value: Any) -> str | None:
-    """Return `value` if it is text, such that it cannot steer the terminal."""
+    """Return `value` with control characters escaped if it is text, else None."""
     return printable(value) if isinstance(value, str) else None
 
 
 def age(updated_at: Any, now: datetime) -> float | None:
-    """Return the seconds between the time `updated_at` and `now`; None when it is no time with its zone."""
+    """Return the seconds from the time `updated_at` to `now`; None unless it is a time with its zone."""
     try:
         return (now - datetime.fromisoformat(updated_at)).total_seconds()
     except (ValueError, TypeError):
@@ -127,7 +127,7 @@ def age(updated_at: Any, now: datetime) -> float | None:
 def command_to_continue(folder: Path, config: dict[str, Any]) -> str:
     """Return the command that continues the run in `folder`."""
     typed: list[str] = []
-    with contextlib.suppress(ValueError):  # quotes that do not close: nothing that we wrote
+    with contextlib.suppress(ValueError):  # unbalanced quotes, which our programs never write
         typed = shlex.split(text(provenance(config).get("command")) or "")
     system = text(config.get("system")) or "SYSTEM"  # or system/program, where it has several
     usual = f"examples/{system if '/' in system else f'{system}/train'}.py"
@@ -136,22 +136,22 @@ def command_to_continue(folder: Path, config: dict[str, Any]) -> str:
 
 
 def provenance(config: dict[str, Any]) -> dict[str, Any]:
-    """Return what a run noted about its machine and its command."""
+    """Return the machine, versions and command that a run recorded."""
     found = config.get("provenance")
     return found if isinstance(found, dict) else {}
 
 
 # --8<-- [start:judge_life]
 def judge_life(run: RunState, config: dict[str, Any]) -> None:
-    """Change the status of a run that calls itself running, but is dead or has been silent for too long."""
+    """Correct the status of a run whose heartbeat says running, but which is dead or silent."""
     patience = PATIENCE
     if run.eta_s is not None and run.total_steps is not None and run.step is not None:
         patience = max(patience, PATIENT_STEPS * run.eta_s / max(run.total_steps - run.step, 1))
-    here = is_this_machine(provenance(config))  # a shared disk also shows the runs of others
+    here = is_this_machine(provenance(config))  # a shared disk also has runs of other machines
     if here and not is_locked(run.folder / "train.log"):
         latest = read_object(run.folder / "heartbeat.json") or {}
         if text(latest.get("status")) in OVER:
-            run.status = latest["status"]  # it ended in good order while we looked
+            run.status = latest["status"]  # it ended normally in the meantime
         else:
             run.status = "died"
             run.why = f"process {run.pid} is gone" if run.pid else "no process trains here"
@@ -162,17 +162,17 @@ def judge_life(run: RunState, config: dict[str, Any]) -> None:
 
 
 def is_locked(log: Path) -> bool:
-    """Return whether a process trains in the folder of `log`: its lock ends with the process, always.
+    """Return whether a process trains in the folder of `log`: the system releases its lock when it ends.
 
-    The lock can only be tried. It is ours for some microseconds if it is free; a training that starts in
-    just this moment would have to be started again.
+    Testing the lock takes it for some microseconds if it is free; a training that starts at that moment fails
+    and must be started again.
     """
     try:
         with open_regular(log) as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except FileNotFoundError:
         return False
-    except OSError:  # locked, or not ours to read: then only its heartbeat can tell
+    except OSError:  # locked or not readable
         return True
     return False
 

@@ -1,4 +1,4 @@
-"""A terminal that is redrawn without flicker, and given back as it was found."""
+"""Redraw a terminal without flicker, and restore it at the end."""
 
 import contextlib
 import os
@@ -13,12 +13,12 @@ from typing import Any, Self, TextIO
 OTHER_SCREEN, MAIN_SCREEN = "\x1b[?1049h", "\x1b[?1049l"
 HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 HOME, CLEAR_TO_END_OF_LINE, CLEAR_BELOW = "\x1b[H", "\x1b[K", "\x1b[J"
-WIDEST, HIGHEST = 1000, 500  # no terminal is larger, but COLUMNS can say so
-DRAWN = "█▏·…⣿"  # if the encoding has these, it has all characters that are drawn with
+WIDEST, HIGHEST = 1000, 500  # the largest size that COLUMNS and LINES may set
+DRAWN = "█▏·…⣿"  # if the encoding has these, it has all characters of the view
 
 
 def size_of(out: TextIO) -> tuple[int, int]:
-    """Return columns and lines: those of the terminal, else of COLUMNS and LINES, else 80 by 24."""
+    """Return columns and lines of the terminal, else COLUMNS and LINES, else 80 and 24."""
     try:
         columns, lines = os.get_terminal_size(out.fileno())
     except OSError:
@@ -37,19 +37,19 @@ def can_draw(out: TextIO) -> bool:
 
 
 def wants_colour(out: TextIO) -> bool:
-    """Return whether `out` is a terminal with colours, and nobody has set NO_COLOR (https://no-color.org)."""
+    """Return whether `out` is a terminal with colours and NO_COLOR is not set (https://no-color.org)."""
     return out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 class Screen:
-    """A terminal that belongs to us while entered. What it showed before comes back afterwards."""
+    """The alternate screen of a terminal while entered; the earlier content returns afterwards."""
 
     def __init__(self, out: TextIO) -> None:
         self.out = out
         self.previous: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
-        self.bell, self.rope = os.pipe()  # a resize rings, so that `wait` ends early
+        self.bell, self.rope = os.pipe()  # a resize writes to it, so that `wait` ends early
         os.set_blocking(self.rope, False)
         handlers = {signal.SIGWINCH: self.ring, signal.SIGTERM: self.leave, signal.SIGTSTP: self.pause}
         for number, handler in handlers.items():
@@ -70,18 +70,18 @@ class Screen:
         self.out.flush()
 
     def show(self, lines: Sequence[str]) -> None:
-        """Replace what is shown. Nothing is cleared before it is overwritten, so nothing flickers."""
+        """Replace the content. It is overwritten, not cleared, so it does not flicker."""
         shown = f"{CLEAR_TO_END_OF_LINE}\r\n".join(lines)
         self.write(HOME + shown + CLEAR_TO_END_OF_LINE + CLEAR_BELOW)
 
     def wait(self, seconds: float) -> None:
-        """Wait, but not longer than until the size changes."""
+        """Wait for some seconds, or until the size changes."""
         if select.select([self.bell], [], [], seconds)[0]:
             os.read(self.bell, 1024)
 
     def ring(self, number: int, frame: FrameType | None) -> None:
         """Let `wait` end."""
-        with contextlib.suppress(BlockingIOError):  # then it has rung often enough
+        with contextlib.suppress(BlockingIOError):  # the pipe is full, so `wait` ends anyway
             os.write(self.rope, b"!")
 
     def leave(self, number: int, frame: FrameType | None) -> None:
@@ -89,10 +89,10 @@ class Screen:
         sys.exit(128 + number)
 
     def pause(self, number: int, frame: FrameType | None) -> None:
-        """Give the terminal back while the program is stopped by Ctrl-Z."""
+        """Restore the terminal while the program is stopped by Ctrl-Z."""
         self.write(SHOW_CURSOR + MAIN_SCREEN)
         signal.signal(signal.SIGTSTP, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGTSTP)  # returns when the program goes on
+        os.kill(os.getpid(), signal.SIGTSTP)  # returns when the program continues
         signal.signal(signal.SIGTSTP, self.pause)
         self.write(OTHER_SCREEN + HIDE_CURSOR)
         self.ring(number, frame)

@@ -1,4 +1,4 @@
-"""The text that shows runs on a terminal: a block with a curve each, or a line each if there is no room."""
+"""The view of runs on a terminal: a block with a curve for each run, or a line each if space is short."""
 
 import textwrap
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from examples.monitoring.chart import ASCII, BRAILLE, Characters, draw_curve
 from examples.monitoring.loss_history import LossHistory
 from examples.monitoring.run_state import RunState
 
-LEAST_BLOCK = 9  # lines: five of facts, and a curve; with less room, a run gets one line
+LEAST_BLOCK = 9  # lines: five of text and a curve; with less space, a run gets one line
 LARGEST_CURVE = 14  # lines
 COLOURS = {"finished": 32, "running": 32, "starting": 36, "interrupted": 33, "silent": 33}
 COLOURS |= {"died": 31, "failed": 31, "unreadable": 31}
@@ -16,7 +16,7 @@ EIGHTHS = "▏▎▍▌▋▊▉█"
 
 
 def duration(seconds: float) -> str:
-    """Return a span of time in its two largest units: 42 s, 3 min 20 s, 2 h 5 min, 3 d 4 h."""
+    """Return a duration in its two largest units: 42 s, 3 min 20 s, 2 h 5 min, 3 d 4 h."""
     whole = round(max(seconds, 0))
     units = [("d", 86_400), ("h", 3600), ("min", 60), ("s", 1)]
     for (name, size), (smaller_name, smaller) in pairwise(units):
@@ -47,7 +47,7 @@ def cut(line: str, width: int, ascii_only: bool) -> str:
 
 
 def last_sign(run: RunState) -> str:
-    """Return how long ago the run said something."""
+    """Return the age of the last heartbeat as text."""
     if run.age_s is None:
         return ""
     ago = f"{duration(run.age_s)} ago"
@@ -57,13 +57,13 @@ def last_sign(run: RunState) -> str:
 
 
 def explain(run: RunState) -> list[str]:
-    """Return what is wrong with a run and what to do about it."""
+    """Return the lines about problems of a run and their remedies."""
     since = "yet" if run.age_s is None else f"for {duration(run.age_s)}"
     return [*([f"no sign of life {since}; {run.why}"] if run.why else []), *run.notes]
 
 
 def wrap(note: str, width: int) -> list[str]:
-    """Return the lines of a note, which is never cut: it may be a command to copy."""
+    """Return the lines of a note, which is wrapped but never cut, since it may be a command to copy."""
     indent = " " * 10
     return textwrap.wrap(note, max(width, 20), initial_indent="!".ljust(10), subsequent_indent=indent)
 
@@ -111,7 +111,7 @@ def facts(run: RunState, history: LossHistory, width: int, ascii_only: bool) -> 
 def block(
     run: RunState, history: LossHistory, width: int, height: int, characters: Characters = BRAILLE
 ) -> list[str]:
-    """Return up to `height` lines that show one run, with its curve if there is room for it."""
+    """Return up to `height` lines that show one run, with its curve if there is space."""
     ascii_only = characters is ASCII
     lines = [cut(line, width, ascii_only) for line in facts(run, history, width, ascii_only)]
     room = min(height - len(lines), LARGEST_CURVE)
@@ -126,7 +126,7 @@ def rows(runs: Sequence[RunState], width: int, ascii_only: bool) -> list[str]:
     for run in runs:
         name = str(run.folder)
         if len(name) > room:
-            name = (mark + name[len(mark) - room :])[:room]  # runs differ at the end of their paths
+            name = (mark + name[len(mark) - room :])[:room]  # the ends of paths distinguish runs
         done = f"{run.step / run.total_steps:.0%}" if run.step is not None and run.total_steps else ""
         loss = "" if run.loss is None else f"loss {run.loss:.4g}"
         speed = "" if run.samples_per_s is None else f"{run.samples_per_s:,.0f}/s"
@@ -154,6 +154,6 @@ def picture(
 
 
 def paint(line: str) -> str:
-    """Return `line` in colour, if it begins with the word that says how a run is."""
+    """Return `line` in colour if it begins with the status of a run."""
     word = line.partition(" ")[0]
     return f"\x1b[1;{COLOURS[word]}m{word}\x1b[0m{line[len(word) :]}" if word in COLOURS else line

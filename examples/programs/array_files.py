@@ -1,7 +1,7 @@
-"""Read .npy and .npz files of plain numbers, which strangers may have written or damaged.
+"""Read .npy and .npz files of plain numbers, which may be damaged or malicious.
 
-A head of 80 bytes promises any size, and a small archive unpacks to any: sizes are compared with the file
-and with the memory of this machine before anything is reserved.
+A header of 80 bytes can announce any size, and a small archive can unpack to any size. So sizes are compared
+with the file and with the memory of this machine before memory is allocated.
 """
 
 import io
@@ -19,12 +19,12 @@ from numpy.lib import format as npy_format
 from snippets.errors import UsageError
 from snippets.foreign_files import check_unpacked, open_regular, size_of
 
-HEAD = 16_384  # bytes; NumPy reads no longer heads
+HEAD = 16_384  # bytes; NumPy reads no longer header
 PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # numpy.savez uses no other
 
 
 class Head(NamedTuple):
-    """What a .npy file says of itself, and how many bytes it takes to say it."""
+    """The header of a .npy file, and its length in bytes."""
 
     shape: tuple[int, ...]
     fortran: bool
@@ -33,20 +33,20 @@ class Head(NamedTuple):
 
 
 def read_head(content: bytes) -> Head:
-    """Return the head at the beginning of a .npy file. Raises ValueError."""
+    """Return the header at the beginning of a .npy file. Raises ValueError."""
     file = io.BytesIO(content)
     if content[:2] == b"PK":
         raise ValueError("it is a .npz file, which holds several arrays; unpack it")
-    with warnings.catch_warnings(action="ignore"):  # of heads from Python 2
+    with warnings.catch_warnings(action="ignore"):  # about headers from Python 2
         version = npy_format.read_magic(file)
-        if version != (1, 0):  # others are for thousands of named columns
+        if version != (1, 0):  # other versions are for thousands of named columns
             raise ValueError(f"version {version[0]}.{version[1]} of the format, not 1.0")
         shape, fortran, dtype = npy_format.read_array_header_1_0(file)
         return Head(shape, fortran, dtype, file.tell())
 
 
 def check_numbers(head: Head, size: int) -> None:
-    """Raise ValueError unless a file of `size` bytes has all numbers that its head promises."""
+    """Raise ValueError unless a file of `size` bytes holds all numbers that its header announces."""
     if head.dtype.hasobject:
         raise ValueError("it is a pickle of Python objects; write it anew as an array of numbers")
     if head.dtype.itemsize == 0 or min(head.shape, default=0) < 0:
@@ -65,7 +65,7 @@ def check_memory(path: Path, what: str, size: int) -> None:
 
 
 def read_npz(path: Path, names: Sequence[str]) -> dict[str, numpy.ndarray]:
-    """Return the arrays with these names, in this order. Raises UsageError that says what is wrong."""
+    """Return the arrays with these names, in this order. Raises UsageError with the reason."""
     try:
         with open_regular(path) as file, zipfile.ZipFile(file) as archive:
             members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
@@ -76,12 +76,12 @@ def read_npz(path: Path, names: Sequence[str]) -> dict[str, numpy.ndarray]:
             check_unpacked(path, unpacked, size_of(file))
             check_memory(path, "its arrays take", unpacked)
             return {name: read_member(archive, members[name]) for name in names}
-    except Exception as error:  # zipfile, zlib and NumPy meet damage in many ways
+    except Exception as error:  # zipfile, zlib and NumPy raise many errors for damage
         raise refusal(path, ".npz", error) from None
 
 
 def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> numpy.ndarray:
-    """Return an array of a .npz file. Raises ValueError, and what NumPy and zipfile raise."""
+    """Return an array of a .npz file. Raises ValueError and errors of NumPy and zipfile."""
     if member.compress_type not in PACKINGS:
         raise ValueError(f"{member.filename} is packed in a way that NumPy does not use")
     with archive.open(member) as file:
@@ -91,9 +91,9 @@ def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> numpy.ndar
 
 
 def read_npy(path: Path, mapped: bool = False) -> numpy.ndarray:
-    """Return the array in a file; `mapped`, it is read where it is used, and changes stay in memory.
+    """Return the array in a file. With `mapped`, it is read on use, and changes stay in memory.
 
-    Raises UsageError that says what is wrong, FileNotFoundError.
+    Raises FileNotFoundError, and UsageError with the reason for other failures.
     """
     try:
         with open_regular(path) as file:
@@ -112,7 +112,7 @@ def read_npy(path: Path, mapped: bool = False) -> numpy.ndarray:
 
 
 def refusal(path: Path, kind: str, error: Exception) -> UsageError:
-    """Return in one line why a file is not read."""
+    """Return the error, in one line, for a file that cannot be read."""
     if isinstance(error, UsageError):
         return error
     if isinstance(error, OSError) and error.errno is not None:

@@ -1,4 +1,4 @@
-"""Strict command lines: no abbreviations, errors that name what would be valid, paths as users type them."""
+"""Strict command lines: no abbreviations, errors that list valid values, paths with `~`."""
 
 import argparse
 import math
@@ -13,7 +13,7 @@ from snippets.errors import Option, UsageError
 class StrictParser(argparse.ArgumentParser):
     """An ArgumentParser that raises UsageError instead of printing its usage and exiting.
 
-    `former` maps the names that flags have elsewhere, such as in a source guide, to ours.
+    `former` maps names of flags in other projects to ours, for the error message.
     """
 
     def __init__(self, *, former: Mapping[str, str] | None = None, **options: Any) -> None:
@@ -29,7 +29,7 @@ class StrictParser(argparse.ArgumentParser):
     ) -> tuple[Any, list[str]]:
         """Return options and unknown words. Raises UsageError.
 
-        It does for two words itself: `--flag=--` is a list to argparse, and `--quick=1`, it says, is ignored.
+        It rejects two forms itself: argparse takes `--flag=--` for a list, and calls `--quick=1` ignored.
         """
         words = list(sys.argv[1:] if args is None else args)
         for flag, sign, value in (word.partition("=") for word in words):
@@ -41,7 +41,7 @@ class StrictParser(argparse.ArgumentParser):
         return super().parse_known_args(words, namespace)
 
     def parse_args(self, args: Iterable[str] | None = None, namespace: Any = None) -> Any:
-        """Return the options. Raises UsageError for an unknown flag, with the list of known ones."""
+        """Return the options. Raises UsageError for an unknown flag, which lists the known ones."""
         options, unknown = self.parse_known_args(args, namespace)
         if unknown:
             named = unknown[0].partition("=")[0]
@@ -53,12 +53,12 @@ class StrictParser(argparse.ArgumentParser):
 
 
 def first_line(docstring: str | None) -> str:
-    """Return the first line of a program's docstring; `python -OO` has taken it away."""
+    """Return the first line of a program's docstring, which `python -OO` removes."""
     return (docstring or "").partition("\n")[0]
 
 
 def whole_number(low: int, high: int) -> Callable[[str], int]:
-    """Return a reader of whole numbers from `low` to `high`, for the `type` of an option."""
+    """Return a parser of whole numbers from `low` to `high`, for the `type` of an option."""
 
     def read(text: str) -> int:
         try:
@@ -73,7 +73,7 @@ def whole_number(low: int, high: int) -> Callable[[str], int]:
 
 
 def number(low: float, high: float, *, above: bool = False, below: bool = False) -> Callable[[str], float]:
-    """Return a reader of numbers from `low` to `high`; `above` and `below` exclude the limit itself."""
+    """Return a parser of numbers from `low` to `high`; `above` and `below` exclude the limit itself."""
 
     def read(text: str) -> float:
         try:
@@ -92,7 +92,7 @@ def number(low: float, high: float, *, above: bool = False, below: bool = False)
 def expanded(typed: str | Path) -> Path:
     """Return the path with `~` or `~name` replaced by a home folder.
 
-    Raises UsageError for an unknown one, and for an empty path: to Python, that is the folder it runs in.
+    Raises UsageError for an unknown user, and for an empty path, which Python takes for the current folder.
     """
     if not str(typed) or "\0" in str(typed):
         raise UsageError(
@@ -107,11 +107,11 @@ def expanded(typed: str | Path) -> Path:
 
 
 class Spelling(NamedTuple):
-    """How a program's options are typed."""
+    """How the options of a program are spelled."""
 
-    words: Callable[[Mapping[str, Any]], list[str]]  # that set options, one word each
-    resume: Callable[[str], list[str]]  # that continue the run in a folder
-    option: Callable[[Option], str]  # as errors name it
+    words: Callable[[Mapping[str, Any]], list[str]]  # the words that set options
+    resume: Callable[[str], list[str]]  # the words that continue the run in a folder
+    option: Callable[[Option], str]  # the form in error messages
 
 
 def flag_words(settings: Mapping[str, Any]) -> list[str]:

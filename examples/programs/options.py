@@ -1,4 +1,4 @@
-"""The options that all training programs share, and what a run that is continued may change of them."""
+"""The options of all training programs, and which of them a resumed run may change."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -15,14 +15,14 @@ from snippets.precision import pick_precision
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingOptions:
-    """Every option with the value that holds in a run. A system adds its own and gives all a default."""
+    """All options of a run with their final values. A system adds its own and sets the defaults."""
 
     device: str = "auto"
     precision: str = "auto"
     compile: bool = False
     data: str
     epochs: int
-    max_steps: int | None = None  # None: as many as the epochs have
+    max_steps: int | None = None  # None: no limit but the epochs
     batch_size: int  # samples per forward and backward pass
     accumulate: int = 1  # passes per step
     lr: float
@@ -30,13 +30,13 @@ class TrainingOptions:
     seed: int = 0
     workers: int = 0
 
-    # Where and how fast a run computes may change when it is resumed; everything else decides its result. Any
-    # number of workers brings the same batches.
+    # A resumed run may change where and how fast it computes; all other options affect its result. The
+    # batches do not depend on the number of workers.
     MAY_CHANGE: ClassVar[frozenset[str]] = frozenset({"device", "compile", "data", "workers"})
-    DERIVED: ClassVar[frozenset[str]] = frozenset()  # what follows from others and has no flag
+    DERIVED: ClassVar[frozenset[str]] = frozenset()  # options that follow from others and have no flag
 
     def decisive(self) -> dict[str, Any]:
-        """Return the options that decide the result of a run."""
+        """Return the options that affect the result of a run."""
         return {name: value for name, value in asdict(self).items() if name not in self.MAY_CHANGE}
 
 
@@ -44,7 +44,7 @@ Options = TypeVar("Options", bound=TrainingOptions)
 
 
 def add_training_options(parser: argparse.ArgumentParser, defaults: dict[str, str]) -> None:
-    """Add the common flags to `parser`; `defaults` says in words what is taken when a flag is left out."""
+    """Add the common flags to `parser`; `defaults` describes their default values for --help."""
 
     def add(flag: str, what: str, **settings: Any) -> None:
         default = defaults.get(flag.removeprefix("--"))
@@ -69,20 +69,20 @@ def add_training_options(parser: argparse.ArgumentParser, defaults: dict[str, st
 
 
 def typed_options(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> dict[str, Any]:
-    """Return the options that were typed, without defaults. Raises UsageError."""
+    """Return the options on the command line, without defaults. Raises UsageError."""
     typed = vars(parser.parse_args(argv))
     return {name: value for name, value in typed.items() if value is not None}
 
 
 def with_precision(options: Options) -> Options:
-    """Return the options with the format that "auto" means on their device. Raises UsageError."""
+    """Return the options with the precision "auto" resolved for their device. Raises UsageError."""
     if options.precision != "auto":
         return options
     return replace(options, precision=pick_precision("auto", pick_device(options.device)[0]).name)
 
 
 def saved_options(config: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of the run with `config`. Older ones kept "auto", and the format in words."""
+    """Return the options in `config`. Configs of older runs stored precision "auto" and a description."""
     options = config["options"]
     if options.get("precision") != "auto":
         return options
@@ -90,9 +90,9 @@ def saved_options(config: dict[str, Any]) -> dict[str, Any]:
 
 
 class KnownOptions(Protocol):
-    """A dataclass of the options that a program has."""
+    """A dataclass of the options of a program."""
 
-    DERIVED: ClassVar[frozenset[str]]  # what follows from others and has no flag
+    DERIVED: ClassVar[frozenset[str]]  # options that follow from others and have no flag
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
 
@@ -103,9 +103,9 @@ def check_saved(
     source: Path,
     spelling: Spelling = FLAGS,
 ) -> None:
-    """Raise UsageError unless the options in `config` could have been typed: somebody may have edited it.
+    """Raise UsageError unless the command line accepts the options in `config`, which may have been edited.
 
-    `known` is the class of the program's options, `source` the file that `config` is from.
+    `known` is the class of the program's options, `source` the file of `config`.
     """
     saved, defaults = saved_options(config), {field.name: field.default for field in fields(known)}
     unknown = saved.keys() - defaults
@@ -119,14 +119,14 @@ def check_saved(
         )
     except UsageError as error:
         raise UsageError(f"{source} was changed: {error}") from None
-    for name, value in saved.items():  # a text that looks like a number is not the number
+    for name, value in saved.items():  # a string that looks like a number is not a number
         meant = value if name in known.DERIVED else typed.get(name, defaults[name])
         if value != meant:
             raise UsageError(f"{source} was changed: ", Option(name), f" is {value!r:.40} there")
 
 
 def same_run(options: TrainingOptions, config: dict[str, Any]) -> bool:
-    """Return whether the run with `config` was given the same data and options that decide its result."""
+    """Return whether the run with `config` has the same data and the same options that affect its result."""
     if not isinstance(config.get("options"), dict):
         return False
     saved, wanted = saved_options(config), options.decisive() | {"data": options.data}
@@ -136,12 +136,12 @@ def same_run(options: TrainingOptions, config: dict[str, Any]) -> bool:
 def options_to_continue(
     config: dict[str, Any], typed: dict[str, Any], resolve: Callable[[dict[str, Any]], Options], folder: Path
 ) -> Options:
-    """Return the options of the run in `folder`, which has `config`, with those that may change.
+    """Return the options in `config`, of the run in `folder`, updated by typed ones that may change.
 
-    Raises UsageError when another one was typed.
+    Raises UsageError when an option that may not change was typed with another value.
     """
     saved = saved_options(config)
-    if typed.get("precision") == "auto":  # the one that the run has
+    if typed.get("precision") == "auto":  # keep that of the run
         typed = typed | {"precision": saved.get("precision")}
     if "quick" in typed and not is_quick(saved, resolve):
         reason = f" is for new runs, and the one in {folder} is longer; leave it out"
@@ -152,17 +152,17 @@ def options_to_continue(
 
 
 def is_quick(saved: dict[str, Any], resolve: Callable[[dict[str, Any]], Options]) -> bool:
-    """Return whether a run with the options `saved` is as short as `--quick` makes it."""
+    """Return whether the options `saved` are those of a run with `--quick`."""
     most, steps = resolve({"quick": True}).max_steps, saved.get("max_steps")
     return most is not None and steps is not None and steps <= most
 
 
 def check_same_options(saved: dict[str, Any], wanted: dict[str, Any], folder: Path) -> None:
-    """Raise UsageError naming the first option in `wanted` whose value differs from the saved run's."""
+    """Raise UsageError for the first option in `wanted` whose value differs from the saved run's."""
     for name, value in wanted.items():
         if name in saved and saved[name] != value:
             raise UsageError(
-                Option(name.removesuffix("_name")),  # data_name is what --data turned out to be
+                Option(name.removesuffix("_name")),  # data_name is the data set that --data means
                 f" is {value} here but {saved[name]} in the run in {folder}; "
                 "leave it out to continue that run, or start a new one with another ",
                 Option("out"),

@@ -1,4 +1,4 @@
-"""A training program from its command line to its exit code, the same for every system."""
+"""A training program from command line to exit code, the same for every system."""
 
 import contextlib
 import logging
@@ -47,30 +47,30 @@ ANOTHER = "; name another one with ", Option("resume"), ", or start a new run wi
 
 @dataclass(frozen=True)
 class Program(Generic[Options, TaskType]):
-    """A training program: its name and the steps in which its systems differ."""
+    """A training program: its name and the functions in which systems differ."""
 
-    system: str  # as the registry names it (examples/systems.py): of several programs, system/program
+    system: str  # its name in examples/systems.py: of several programs, system/program
     read_command_line: Callable[[Sequence[str] | None], dict[str, Any]]
     resolve: Callable[[dict[str, Any]], Options]  # typed options → all options
-    build: Callable[[Options], TaskType]  # nothing is written yet
+    build: Callable[[Options], TaskType]  # writes no files
     report: Report[TaskType]
-    size_options: tuple[str, ...]  # what to lower when memory runs out
+    size_options: tuple[str, ...]  # lower them when memory runs out
     training: Callable[..., Training] = Training  # the loop
     spelling: Spelling = FLAGS
 
     def prepare(self, typed: dict[str, Any]) -> TaskType:
-        """Return a task with the typed options, ready to learn; nothing is written. Raises UsageError."""
-        with self.own_words():
+        """Return a task with the typed options, ready to train, without writing files. Raises UsageError."""
+        with self.spelled_errors():
             return self.build(self.resolve(typed))
 
     def main(self, argv: Sequence[str] | None = None) -> int:
         """Train as the command line says and return the exit code. Raises UsageError and RunError."""
-        with self.own_words():
+        with self.spelled_errors():
             return run_program(self, argv)
 
     @contextlib.contextmanager
-    def own_words(self) -> Iterator[None]:
-        """Inside the block, let errors name options as they are typed here."""
+    def spelled_errors(self) -> Iterator[None]:
+        """Inside the block, make errors spell options as this program does."""
         try:
             yield
         except (UsageError, RunError) as error:
@@ -80,10 +80,10 @@ class Program(Generic[Options, TaskType]):
 
 
 def choose(program: Program, typed: dict[str, Any]) -> tuple[RunChoice, TrainingOptions]:
-    """Return whether a run begins or continues, and its options. Raises UsageError."""
+    """Return the run to start or continue, and its options. Raises UsageError."""
     fresh = program.resolve(typed)
 
-    def matches(config: dict[str, Any]) -> bool:  # only --resume auto looks for the format of "auto"
+    def matches(config: dict[str, Any]) -> bool:  # only --resume auto resolves precision "auto"
         return same_run(with_precision(fresh), config)
 
     choice = choose_run(program.system, typed.get("out"), typed.get("resume"), matches)
@@ -97,22 +97,22 @@ def choose(program: Program, typed: dict[str, Any]) -> tuple[RunChoice, Training
 def find_checkpoint(
     system: str, folder: Path, named: Path | None
 ) -> tuple[dict[str, Any] | None, str | None]:
-    """Return the checkpoint to continue the run in `folder` from, and what to tell the user.
+    """Return the checkpoint from which to continue the run in `folder`, and a note for the user.
 
-    None for both where there is no checkpoint; `named` is the one that the user wants. Raises UsageError when
-    it cannot be read or is of another system.
+    `named` is the checkpoint that the user chose. Both are None when there is no checkpoint. Raises
+    UsageError when it cannot be read or belongs to another system.
     """
     if named is not None:
         return load_checkpoint(named, system), None
     folder = folder / "checkpoints"
     if not any((folder / name).exists() for name in ("last.pt", "previous.pt")):
-        return None, None  # it was killed before its first checkpoint, or somebody removed them
+        return None, None  # the run was killed before its first checkpoint, or they were removed
     content, _, note = load_newest(folder, system)
     return content, note
 
 
 def configuration(program: Program, options: TrainingOptions, task: Task) -> dict[str, Any]:
-    """Return what config.json says of a run."""
+    """Return the content of config.json."""
     return {
         "system": program.system,
         "options": asdict(options) | {"precision": task.precision.name},
@@ -123,10 +123,10 @@ def configuration(program: Program, options: TrainingOptions, task: Task) -> dic
     }
 
 
-def begin(
+def start_run(
     program: Program, folder: Path | None, options: TrainingOptions
 ) -> tuple[Task, RunFolder, dict[str, Any]]:
-    """Check all that can be wrong, then make the folder of a new run. Raises UsageError before that."""
+    """Check options and data, then make the folder of a new run. Raises UsageError before that."""
     task = program.build(options)
     config = configuration(program, options, task)
     run = RunFolder(new_folder(folder, program.system))
@@ -134,10 +134,10 @@ def begin(
     return task, run, config
 
 
-def go_on(program: Program, choice: RunChoice, options: TrainingOptions, run: RunFolder) -> Task:
-    """Return the task as the run left it. `run` is locked, so that what is read here is the newest.
+def continue_run(program: Program, choice: RunChoice, options: TrainingOptions, run: RunFolder) -> Task:
+    """Return the task with the state of the newest checkpoint. `run` is locked, so no process adds another.
 
-    Raises UsageError, before anything is changed.
+    Raises UsageError before any file is changed.
     """
     checkpoint, note = find_checkpoint(program.system, run.path, choice.checkpoint)
     task = program.build(options)
@@ -145,7 +145,7 @@ def go_on(program: Program, choice: RunChoice, options: TrainingOptions, run: Ru
         data = Option("data", options.data)
         raise UsageError("the content of ", data, f" is not what {run.path} began with")
     if checkpoint is None:
-        run.set_aside_what_has_no_checkpoint()
+        run.archive_unsaved_run()
     else:
         restore(task, checkpoint)
         check_same_options(saved_options(checkpoint["config"]), options.decisive(), run.path)
@@ -156,13 +156,13 @@ def go_on(program: Program, choice: RunChoice, options: TrainingOptions, run: Ru
 
 
 def restore(task: Task, checkpoint: dict[str, Any]) -> None:
-    """Let the task's state be that of the checkpoint. Raises UsageError when it is none of this training."""
+    """Restore the task's state from a checkpoint. Raises UsageError when it does not fit this training."""
     try:
         check_progress(task, checkpoint["step"], checkpoint["progress"])
         if not isinstance(checkpoint["config"]["options"], dict):
             raise ValueError("its options are none")
         task.state.restore(checkpoint)
-    except Exception as error:  # PyTorch takes the state apart; a strange one can raise anything
+    except Exception as error:  # PyTorch can raise any error for a malformed state
         if isinstance(error, UsageError) or is_out_of_memory(error):
             raise
         what = str(error).partition("\n")[0]
@@ -173,7 +173,7 @@ def restore(task: Task, checkpoint: dict[str, Any]) -> None:
 
 
 def check_progress(task: Task, step: int, saved: dict[str, Any]) -> None:
-    """Raise ValueError when `saved` is not what training kept after so many steps. It may raise others."""
+    """Raise ValueError when `saved` is not progress after `step` steps; malformed data raise other errors."""
     if not 0 < step <= task.total_steps:
         raise ValueError(f"step {step} of {task.total_steps}")
     own, in_epoch = new_progress(), 0 if step == task.total_steps else step % task.steps_per_epoch
@@ -185,10 +185,10 @@ def check_progress(task: Task, step: int, saved: dict[str, Any]) -> None:
 
 
 @contextlib.contextmanager
-def doubting_what_was_restored(training: Training) -> Iterator[None]:
-    """Inside the block, raise RunError for whatever goes wrong before a loss has come of a restored state.
+def errors_after_restore(training: Training) -> Iterator[None]:
+    """Inside the block, turn unexpected errors before the first loss of a restored state into RunError.
 
-    Somebody may have made it, and PyTorch meets some of it in the first step only.
+    The state may be malformed in parts that PyTorch uses only in the first step.
     """
     resumed = training.state.step > 0
     try:
@@ -196,7 +196,7 @@ def doubting_what_was_restored(training: Training) -> Iterator[None]:
     except (UsageError, RunError, OSError):
         raise
     except Exception as error:
-        if not resumed or training.has_looked or explanation(error, "") is not None:
+        if not resumed or training.has_reported or explanation(error, "") is not None:
             raise
         what = f"{type(error).__name__}: {error}".partition("\n")[0]
         raise RunError(
@@ -206,7 +206,7 @@ def doubting_what_was_restored(training: Training) -> Iterator[None]:
 
 
 def run_to_end(program: Program, training: Training, run: RunFolder, stop: StopSignals) -> int:
-    """Train, then conclude or say how to go on. Return the exit code."""
+    """Train, then write the results or print how to continue. Return the exit code."""
     task, state, report = training.task, training.state, program.report
     for line in report.describe(task, training.config):
         run.say(line)
@@ -216,13 +216,13 @@ def run_to_end(program: Program, training: Training, run: RunFolder, stop: StopS
     facts = {"device": str(state.device), "precision": task.precision.name}
     run.beat("running", step=state.step, total_steps=task.total_steps, **facts)
     run.say(report.HEADER)
-    on_terminal = {"disable": None, "leave": False, "file": sys.stdout}  # elsewhere: no bar, only lines
+    on_terminal = {"disable": None, "leave": False, "file": sys.stdout}  # elsewhere, it prints no bar
     bar = tqdm(total=task.total_steps, initial=state.step, unit="step", **on_terminal)
-    with doubting_what_was_restored(training), bar:
+    with errors_after_restore(training), bar:
         training.train(stop, bar)
         last_lines = report.conclude(task, run) if state.step >= task.total_steps else []
     if state.step < task.total_steps:
-        assert stop.received is not None  # nothing else ends a training before its last step
+        assert stop.received is not None  # only a signal ends a training before its last step
         run.beat("interrupted")
         done = f"{state.step:,} of {task.total_steps:,}"
         again = shlex.join(["python", sys.argv[0], *program.spelling.resume(str(run.path))])
@@ -246,31 +246,31 @@ def run_program(program: Program, argv: Sequence[str] | None) -> int:
             tell(finished)
             return 0
         with (
-            explained_failures(f"out of memory; lower {what_to_lower(program, options)}"),
+            explained_failures(f"out of memory; lower {size_settings(program, options)}"),
             contextlib.ExitStack() as opened,
         ):
             if choice.config is None or choice.folder is None:
-                task, run, config = begin(program, choice.folder, options)
+                task, run, config = start_run(program, choice.folder, options)
                 opened.enter_context(run)
             else:
                 run = opened.enter_context(RunFolder(choice.folder))
-                if choice.finished:  # while this process waited for its turn
+                if choice.finished:  # while this process waited for the lock
                     tell(finished)
                     return 0
-                task = go_on(program, choice, options, run)
+                task = continue_run(program, choice, options, run)
                 config = configuration(program, options, task)
             advice = f"try a lower {program.spelling.option(Option('lr'))} (it was {options.lr:g})"
             return run_to_end(program, program.training(task, run, config, advice), run, stop)
 
 
-def what_to_lower(program: Program, options: TrainingOptions) -> str:
-    """Return the options that decide how much memory a run needs, with their values."""
+def size_settings(program: Program, options: TrainingOptions) -> str:
+    """Return the options that decide the memory of a run, with their values."""
     names = {name: program.spelling.option(Option(name)) for name in program.size_options}
     return " or ".join(f"{spelt} (it is {getattr(options, name)})" for name, spelt in names.items())
 
 
 class Compute(NamedTuple):
-    """Where a training computes and in which format; `facts` say both with the reasons, for config.json."""
+    """Device and precision of a training; `facts` describe both with the reasons, for config.json."""
 
     device: torch.device
     precision: Precision
@@ -278,7 +278,7 @@ class Compute(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """How many samples a step takes, and how many steps an epoch and the whole run have."""
+    """Samples per step, steps per epoch, and steps of the whole run."""
 
     samples_per_step: int
     steps_per_epoch: int
@@ -286,7 +286,7 @@ class Steps(NamedTuple):
 
 
 def open_device(options: TrainingOptions) -> Compute:
-    """Return device and number format of a training. Raises UsageError when they cannot be used."""
+    """Return device and precision of a training. Raises UsageError when they cannot be used."""
     device, reason = pick_device(options.device)
     if is_mps(device):
         check_watermarks()
@@ -296,7 +296,7 @@ def open_device(options: TrainingOptions) -> Compute:
 
 
 def plan_steps(options: TrainingOptions, samples: int) -> Steps:
-    """Return the steps that `samples` samples make; an incomplete last one of an epoch is left out."""
+    """Return the number of steps for `samples` samples, without an incomplete last step of an epoch."""
     samples_per_step = options.batch_size * options.accumulate
     steps_per_epoch = samples // samples_per_step
     total_steps = min(options.epochs * steps_per_epoch, options.max_steps or sys.maxsize)
@@ -304,7 +304,7 @@ def plan_steps(options: TrainingOptions, samples: int) -> Steps:
 
 
 def check_batch_size(options: TrainingOptions, samples: int, what: str) -> None:
-    """Raise UsageError when a step takes more than the `samples` that there are, `what` in words."""
+    """Raise UsageError when a step needs more than `samples` samples; `what` names them."""
     if options.batch_size * options.accumulate > samples:
         times = (" × ", Option("accumulate", options.accumulate)) if options.accumulate > 1 else ()
         size = Option("batch_size", options.batch_size)
@@ -317,10 +317,10 @@ def batch_source(
     columns: Sequence[torch.Tensor],
     rows: Dataset | None = None,
 ) -> ResidentBatches | EpochLoader:
-    """Return what gives the batches of an epoch on `device`, each as large as a step.
+    """Return the source of the batches on `device`, one batch per step.
 
-    Without workers, `columns` (one entry per sample: images, labels) lie on the device as a whole. Workers
-    read `rows`, which are those of the columns if nothing else is given.
+    Without workers, all `columns` (tensors with one entry per sample, such as images) are kept on the device.
+    Workers read `rows`, by default those of `columns`.
     """
     size = options.batch_size * options.accumulate
     if not options.workers:
@@ -330,14 +330,14 @@ def batch_source(
 
 
 def compiled(task: Task, module: nn.Module, batch: Any) -> Network:
-    """Return the network that trains: compiled, if that is wanted and gives the same loss and gradients.
+    """Return `module`, compiled if that is requested and gives the same loss and gradients on `batch`.
 
-    They are compared on `batch`. The facts of the task then say whether it was compiled, and why not.
+    Records in the facts of the task whether it was compiled, and why not.
     """
     if not task.options.compile:
         return module
     print("compiling and comparing with the uncompiled network: a minute or several", flush=True)
-    # With a CUDA toolkit but no GPU, an import of the compiler would warn of it before the report begins.
+    # With a CUDA toolkit but no GPU, importing the compiler would log a warning before the report begins.
     logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)
 
     def loss(network: Network) -> torch.Tensor:
@@ -349,9 +349,9 @@ def compiled(task: Task, module: nn.Module, batch: Any) -> Network:
 
 @contextlib.contextmanager
 def explained_failures(out_of_memory: str) -> Iterator[None]:
-    """Raise a RunError for a worker that died, an operator that is missing, and memory that ran out.
+    """Inside the block, turn a dead worker, a missing operator and exhausted memory into RunError.
 
-    `out_of_memory` is the text for the last, like "out of memory; lower --batch-size". Others pass unchanged.
+    `out_of_memory` is the text for the last, like "out of memory; lower --batch-size". Other errors pass.
     """
     try:
         yield
@@ -363,7 +363,7 @@ def explained_failures(out_of_memory: str) -> Iterator[None]:
 
 
 def explanation(error: BaseException, out_of_memory: str) -> RunError | None:
-    """Return what to say instead of `error`, None where nothing better is known."""
+    """Return a clearer error for `error`, or None when there is none."""
     if is_worker_death(error):
         return worker_death(error)
     return RunError(out_of_memory) if is_out_of_memory(error) else missing_operator(error)

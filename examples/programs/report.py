@@ -1,4 +1,4 @@
-"""What a run tells its user: lines in the same words, curves.png and summary.json."""
+"""The report of a run: printed lines, curves.png and summary.json."""
 
 import platform
 import shlex
@@ -28,19 +28,19 @@ TaskType = TypeVar("TaskType", bound=Task, contravariant=True)
 
 
 class Report(Protocol[TaskType]):
-    """What a system says about its runs: a module with these names."""
+    """The report of a system, which is a module with these names."""
 
-    HEADER: str  # above the lines of the epochs
+    HEADER: str  # of the table of epochs
 
     def describe(self, task: TaskType, config: dict[str, Any]) -> list[str]:
-        """Return the lines that a run begins with."""
+        """Return the lines to print at the start of a run."""
 
     def conclude(self, task: TaskType, run: RunFolder) -> list[str]:
-        """Write curves.png and summary.json; return the lines that a run ends with."""
+        """Write curves.png and summary.json; return the lines to print at the end of a run."""
 
 
 def machine_lines(config: dict[str, Any]) -> list[str]:
-    """Return versions, device, precision and, where it was wanted, what became of compilation."""
+    """Return the lines about versions, device, precision and, if requested, compilation."""
     facts = config["provenance"]
     lines = [f"versions   PyTorch {facts['torch']}, Python {facts['python']}, {facts['system']}"]
     named = {name: config[name] for name in ("device", "precision", "compile") if name in config}
@@ -48,7 +48,7 @@ def machine_lines(config: dict[str, Any]) -> list[str]:
 
 
 def recipe_line(options: TrainingOptions, config: dict[str, Any], learning: str, samples: str) -> str:
-    """Return the recipe; `learning` names the optimizer with its rate, `samples` what a step takes."""
+    """Return the line about the recipe; `learning` names optimizer and rate, `samples` the unit of data."""
     count = options.batch_size * options.accumulate
     passes = f" in {options.accumulate} passes of {options.batch_size}" if options.accumulate > 1 else ""
     return (
@@ -60,8 +60,8 @@ def recipe_line(options: TrainingOptions, config: dict[str, Any], learning: str,
 def write_summary(run: RunFolder, options: TrainingOptions, state: TrainingState, **values: Any) -> list[str]:
     """Write summary.json: the last results, `values`, the best epoch, time, steps and options.
 
-    The options are those of config.json, if it is still there: a resumed run has the same ones. Returns the
-    lines that name the pictures and weights of the run.
+    The options come from config.json if it still exists, since a resumed run shares it. Returns the lines
+    that name the pictures and weights of the run.
     """
     progress = state.progress
     summary = progress["result"] | values | {name: progress[name] for name in ("best_epoch", "seconds")}
@@ -81,30 +81,30 @@ PARTS = {"training": TRAINING, "held out": HELD_OUT}
 
 @dataclass(frozen=True)
 class Curves:
-    """What one panel shows by epoch: the metric of each part of the data, and limits that are known."""
+    """The content of one panel: metrics by epoch for each part of the data, and known limits."""
 
     title: str
     metrics: dict[str, str]  # by part: "training" or "held out"
     limits: dict[str, float | None] = field(default_factory=dict)  # dashed lines; the second is dotted
-    single: str | None = None  # the metric of single batches of the training data
+    single: str | None = None  # the metric of single training batches
     logarithmic: bool = False
     percent: bool = False
 
 
 def draw_curves(metrics: Path, image: Path, title: str, panels: Sequence[Curves]) -> None:
-    """Write a picture of a run's metrics to `image`, a panel for each of `panels`."""
+    """Draw the metrics of a run into the file `image`, with a panel for each of `panels`."""
     lines = read_metrics(metrics)
     figure = Figure(figsize=(9, 3.8), layout="constrained")
     for axes, curves in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
         draw_panel(axes, lines, curves)
-    figure.suptitle(printable(title), fontsize=11, parse_math=False)  # names of data may be anything
+    figure.suptitle(printable(title), fontsize=11, parse_math=False)  # it may contain any characters
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         replace_file(image, lambda file: figure.savefig(file, dpi=150, format="png"))
 
 
 def draw_panel(axes: Axes, lines: list[dict[str, Any]], curves: Curves) -> None:
-    """Draw the curves of one panel; values that are missing are left out."""
+    """Draw the curves of one panel, without missing values."""
     if curves.single:
         axes.plot(*points(lines, curves.single), color=TRAINING, alpha=0.25, label="training, one batch")
     for part, metric in curves.metrics.items():
@@ -122,7 +122,7 @@ def draw_panel(axes: Axes, lines: list[dict[str, Any]], curves: Curves) -> None:
 
 
 def points(lines: list[dict[str, Any]], metric: str) -> tuple[list[float], list[float]]:
-    """Return the epochs at which a metric is known, and its values."""
+    """Return the epochs that have a value of a metric, and the values."""
     known = [line for line in lines if line.get(metric) is not None]
     return [line["epoch"] for line in known], [line[metric] for line in known]
 

@@ -1,4 +1,4 @@
-"""Decide whether a run begins anew or continues an earlier one: `--out` and `--resume {auto,PATH}`."""
+"""Decide whether to start a new run or continue one, by `--out` and `--resume {auto,PATH}`."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -18,28 +18,28 @@ class RunChoice:
 
     folder: Path | None  # None: a new folder named after the time
     config: dict[str, Any] | None = None
-    checkpoint: Path | None = None  # the one that the user named; None: the newest, if there is any
-    note: str | None = None  # to be told to the user
+    checkpoint: Path | None = None  # chosen by the user; None: the newest, if there is one
+    note: str | None = None  # for the user
 
     @property
     def finished(self) -> bool:
-        """Return whether the run has nothing left to do."""
+        """Return whether the run has finished."""
         return self.folder is not None and status_of(self.folder) == "finished"
 
 
 def status_of(folder: Path) -> str | None:
-    """Return the status in the folder's heartbeat.json, None when there is none."""
+    """Return the status in the folder's heartbeat.json, or None when there is none."""
     return (read_json(folder / "heartbeat.json") or {}).get("status")
 
 
 def choose_run(
     system: str, out: Path | None, resume: str | None, matches: Callable[[dict[str, Any]], bool]
 ) -> RunChoice:
-    """Return the run that `--out` and `--resume` mean.
+    """Return the run that `--out` and `--resume` select.
 
     "auto" continues the run in `out`, or else the newest unfinished run of `system` whose config `matches`;
-    with none it begins anew and says so. A path (of a run folder or a checkpoint in it) must exist.
-    Raises UsageError.
+    if there is none, it starts a new run with a note. A path (of a run folder or a checkpoint in it) must
+    exist. Raises UsageError.
     """
     if resume is None:
         if out is not None:
@@ -60,15 +60,15 @@ def choose_run(
 
 
 def newest_first(configs: Iterable[Path]) -> list[Path]:
-    """Return the folders of the runs with these config.json, the one that began last first."""
+    """Return the folders of these config.json files, the run that started last first."""
     return sorted((path.parent for path in configs), key=began, reverse=True)
 
 
 def began(folder: Path) -> tuple[bool, float, float]:
-    """Return what sorts runs by when they began, as each says itself: a copied file has a time of its own.
+    """Return a key that sorts runs by the start time in config.json, which copying does not change.
 
-    That time decides where a run does not say, or several say the same. A time to come comes before all that
-    have been: a clock was wrong.
+    The modification time of the file decides when that is missing or equal. A start time in the future comes
+    from a wrong clock and counts as the oldest.
     """
     path = folder / "config.json"
     config, written = read_json(path) or {}, path.stat().st_mtime
@@ -80,7 +80,7 @@ def began(folder: Path) -> tuple[bool, float, float]:
 
 
 def existing_run(folder: Path, system: str) -> RunChoice:
-    """Return the run in `folder`. Raises UsageError when its config.json is damaged or of another system."""
+    """Return the run in `folder`. Raises UsageError when config.json is damaged or of another system."""
     path = folder / "config.json"
     try:
         open_regular(path).close()
@@ -96,7 +96,7 @@ def existing_run(folder: Path, system: str) -> RunChoice:
 
 
 def named_run(path: Path, out: Path | None, system: str) -> RunChoice:
-    """Return the run that `--resume PATH` names. Raises UsageError."""
+    """Return the run of `--resume PATH`. Raises UsageError."""
     folder = path.parent.parent if path.suffix == ".pt" else path
     if not path.exists():
         raise UsageError(Option("resume", path), ": there is no such file or folder")

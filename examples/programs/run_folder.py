@@ -1,8 +1,8 @@
-"""The folder of a run: what it was told to do, what it is doing, what came out.
+"""The folder of a run: its configuration, its progress and its results.
 
 config.json · metrics.jsonl (one JSON object per logged step) · heartbeat.json (replaced atomically) ·
 checkpoints/last.pt, previous.pt and best.pt · curves.png · summary.json · train.log ·
-train.pid, as long as it runs
+train.pid while it runs
 """
 
 import contextlib
@@ -30,12 +30,12 @@ from snippets.foreign_files import LONGEST_LINE, RUN_FILE, open_regular, read_by
 from snippets.stop_signals import terminate_like_ctrl_c
 
 PULSE = ("step", "total_steps", "device", "precision", "loss", "samples_per_s", "eta_s", "memory_mb")
-LARGEST_NUMBER = 1e300  # of a metric: Matplotlib cannot draw an axis to the largest one that there is
-HEARTBEAT_INTERVAL = 1.0  # seconds; more often would only wear out the disk
+LARGEST_NUMBER = 1e300  # of a metric: Matplotlib cannot draw an axis up to the largest float
+HEARTBEAT_INTERVAL = 1.0  # seconds, to spare the disk
 
 
 def check_new_folder(path: Path) -> None:
-    """Raise UsageError when `path` cannot become a new run's folder without touching what is there."""
+    """Raise UsageError when `path` cannot become the folder of a new run because of its content."""
     if path.exists() and not path.is_dir():
         raise UsageError(Option("out", path), " is a file; name a folder")
     if (path / "config.json").exists():
@@ -45,12 +45,12 @@ def check_new_folder(path: Path) -> None:
             Option("resume", "auto"),
             ", or choose another folder",
         )
-    if path.is_dir() and not all(left_by_a_beginning(entry) for entry in path.iterdir()):
+    if path.is_dir() and not all(is_from_unstarted_run(entry) for entry in path.iterdir()):
         raise UsageError(Option("out", path), " is not empty; choose another folder")
 
 
-def left_by_a_beginning(path: Path) -> bool:
-    """Return whether a run leaves `path` in its folder if it is killed before its config.json is written."""
+def is_from_unstarted_run(path: Path) -> bool:
+    """Return whether `path` can come from a run that was killed before it wrote config.json."""
     if path.name == "checkpoints":
         return path.is_dir() and not any(path.iterdir())
     if path.name == "train.log":
@@ -61,7 +61,7 @@ def left_by_a_beginning(path: Path) -> bool:
 def new_folder(out: Path | None, system: str) -> Path:
     """Make and return the folder `out`, or runs/<system>/<time> when it is None.
 
-    What is in `out` is looked at before, and again by whoever has its lock.
+    The caller checks the content of `out` before, and again when it has the lock. Raises UsageError.
     """
     if out is not None:
         candidates = [out]
@@ -73,7 +73,7 @@ def new_folder(out: Path | None, system: str) -> Path:
         try:
             path.mkdir(parents=True, exist_ok=out is not None)
             return path
-        except FileExistsError:  # another run began in the same second
+        except FileExistsError:  # another run started in the same second
             if out is not None:
                 check_new_folder(out)
         except OSError as error:
@@ -85,19 +85,19 @@ def new_folder(out: Path | None, system: str) -> Path:
 
 
 class RunFolder:
-    """An open run folder. One process at a time: the open train.log carries a lock."""
+    """An open run folder, which a lock on train.log reserves for one process."""
 
     def __init__(self, path: Path) -> None:
         """Open `path`, which exists. Raises UsageError when another process trains in it."""
         self.path = path
         self.pulse: dict[str, Any] = {"pid": os.getpid(), "status": None} | dict.fromkeys(PULSE)
         self.last_beat = -math.inf
-        for name in ("train.log", "metrics.jsonl"):  # opening a pipe to write would wait for a reader
+        for name in ("train.log", "metrics.jsonl"):  # opening a pipe for writing would wait for a reader
             if (path / name).exists() and not (path / name).is_file():
                 raise UsageError(f"{path / name} is no file; remove it")
         try:
             (path / "checkpoints").mkdir(exist_ok=True)
-            # names of files need not be UTF-8
+            # file names need not be UTF-8
             self.log_file = (path / "train.log").open("a", encoding="utf-8", errors="backslashreplace")
         except OSError as error:
             reason = f"cannot write to the run folder {path}: {error.strerror}; use "
@@ -111,7 +111,7 @@ class RunFolder:
         self.pid_file = path / "train.pid"
 
     def lock(self) -> None:
-        """Keep other processes out. Raises UsageError when one trains here already."""
+        """Lock the folder. Raises UsageError when another process trains in it."""
         try:
             note = lock(self.log_file.fileno(), self.path, "training")
         except UsageError:
@@ -121,8 +121,8 @@ class RunFolder:
             self.say(f"note: {note}")
 
     def __enter__(self) -> Self:
-        with contextlib.suppress(OSError):  # with a full disk, the first heartbeat will tell
-            replace_json(self.pid_file, os.getpid())  # whether a process trains is told by the lock alone
+        with contextlib.suppress(OSError):  # on a full disk, the first heartbeat raises an error
+            replace_json(self.pid_file, os.getpid())  # only for users: programs test the lock
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
@@ -131,8 +131,8 @@ class RunFolder:
             self.fail(error)
         with contextlib.suppress(OSError):
             self.pid_file.unlink()
-        with contextlib.suppress(OSError):  # with a full disk, what is not written yet
-            self.log_file.close()  # and with it goes the lock
+        with contextlib.suppress(OSError):  # on a full disk, unwritten lines are lost
+            self.log_file.close()  # which releases the lock
         if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
             reason = "too many files are open in this process; allow more (ulimit -n 4096) or lower "
             again = "then continue with ", Option("resume", self.path)
@@ -143,9 +143,9 @@ class RunFolder:
             raise RunError(cause, *again) from error
 
     def write_config(self, config: dict[str, Any]) -> None:
-        """Write config.json. It makes the folder a run's folder, so it is written first and only once.
+        """Write config.json, which marks the folder as a run, so it is written first and only once.
 
-        Raises UsageError when another process did so while this one prepared and waited for the lock.
+        Raises UsageError when another process wrote it while this one waited for the lock.
         """
         if (self.path / "config.json").exists():
             self.log_file.close()
@@ -154,22 +154,22 @@ class RunFolder:
         replace_json(self.path / "config.json", config)
 
     def say(self, line: str = "") -> None:
-        """Print a line above the progress bar, and keep it in train.log. It may name files of strangers."""
+        """Print a line above the progress bar and add it to train.log, with control characters escaped."""
         line = printable(line, kept="\t\n")
-        with contextlib.suppress(BrokenPipeError):  # whoever read the output has gone; training goes on
+        with contextlib.suppress(BrokenPipeError):  # the reader of the output has exited; training continues
             tqdm.write(line)
-            sys.stdout.flush()  # otherwise a log that is piped stays empty for minutes
+            sys.stdout.flush()  # otherwise piped output is delayed by minutes
         self.log_file.write(line + "\n")
         self.log_file.flush()
 
     def log(self, **values: Any) -> None:
-        """Append one line to metrics.jsonl. JSON has no NaN: such a value becomes null."""
+        """Append one line to metrics.jsonl. NaN, which JSON lacks, becomes null."""
         clean = {name: finite_or_none(value) for name, value in values.items()}
         with self.metrics_file.open("a", encoding="utf-8") as file:
             file.write(json.dumps(clean) + "\n")
 
     def forget_metrics_after(self, step: int) -> None:
-        """Drop the lines of steps that a resumed run will repeat, and, aloud, damaged ones."""
+        """Remove the metrics of steps that a resumed run repeats; remove damaged lines with a note."""
         damaged = 0
 
         def copy_kept(target: BinaryIO) -> None:
@@ -185,8 +185,8 @@ class RunFolder:
         if damaged:
             self.say(f"note: {damaged} damaged line{'s' * (damaged > 1)} of metrics.jsonl left out")
 
-    def set_aside_what_has_no_checkpoint(self) -> None:
-        """Keep metrics and best network of a run that has to start anew, and say so."""
+    def archive_unsaved_run(self) -> None:
+        """Rename metrics and best.pt of a run that starts again without a checkpoint, with a note."""
         kept = []
         for file in (self.metrics_file, self.best_checkpoint):
             if file.exists() and file.stat().st_size:
@@ -198,9 +198,9 @@ class RunFolder:
             )
 
     def beat(self, status: str = "running", **values: Any) -> None:
-        """Replace heartbeat.json: what the run is doing, for whoever watches it.
+        """Replace heartbeat.json, which monitors read.
 
-        `status` is running, finished, interrupted or failed. While it stays the same, the file is replaced at
+        `status` is running, finished, interrupted or failed. While it is unchanged, the file is replaced at
         most once per HEARTBEAT_INTERVAL.
         """
         changed = status != self.pulse.get("status")
@@ -211,7 +211,7 @@ class RunFolder:
             self.last_beat = time.monotonic()
 
     def fail(self, error: BaseException) -> None:
-        """Leave the reason in heartbeat.json and train.log; with a full disk, at least try."""
+        """Write the reason of a failure to heartbeat.json and train.log, if the disk has space."""
         status = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
         with without_child_signals(), contextlib.suppress(OSError):
             self.beat(status, error=f"{type(error).__name__}: {error}")
@@ -220,9 +220,9 @@ class RunFolder:
 
 
 def lock(descriptor: int, folder: Path, doing: str) -> str | None:
-    """Lock what is open as `descriptor` until it is closed. Raises UsageError when another process has.
+    """Lock the open file `descriptor` until it is closed. Raises UsageError when another process holds it.
 
-    Some shared disks (SMB, NFS) have no locks. There the note that is returned is all that can be done.
+    Returns None, or a warning on shared disks (SMB, NFS) that have no locks.
     """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -236,7 +236,7 @@ def lock(descriptor: int, folder: Path, doing: str) -> str | None:
 
 @contextlib.contextmanager
 def only_process(folder: Path, doing: str) -> Iterator[str | None]:
-    """Keep other processes that do the same out of `folder`; give the note of `lock`. Raises UsageError."""
+    """Hold the lock of `folder` inside the block; yield the note of `lock`. Raises UsageError."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         yield lock(descriptor, folder, doing)
@@ -246,10 +246,10 @@ def only_process(folder: Path, doing: str) -> Iterator[str | None]:
 
 @contextlib.contextmanager
 def without_child_signals() -> Iterator[None]:
-    """Inside the block, let nothing happen when a child ends: PyTorch raises, wherever the program is."""
+    """Inside the block, ignore SIGCHLD, whose handler in PyTorch raises at any point of the program."""
     try:
         before = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    except RuntimeError:  # it has just done so; the signal that was waiting is gone
+    except RuntimeError:  # raised for a pending signal, which is now handled
         before = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         yield
@@ -258,7 +258,7 @@ def without_child_signals() -> Iterator[None]:
 
 
 def numbered(file: Path, number: int) -> Path:
-    """Return the name under which a file of an earlier beginning is kept: metrics-1.jsonl."""
+    """Return the name for a file of an earlier start, such as metrics-1.jsonl."""
     return file.with_stem(f"{file.stem}-{number}")
 
 
@@ -268,7 +268,7 @@ def finite_or_none(value: Any) -> Any:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """Return the JSON object in `path`; None when there is no such file or it holds something else."""
+    """Return the JSON object in `path`, or None when the file is missing or has other content."""
     try:
         value = json.loads(read_bytes(path, RUN_FILE))
     except (OSError, ValueError, RecursionError):
@@ -277,16 +277,16 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 
 def lines_in(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a metrics.jsonl, if there is one; too long ones in parts. Raises OSError."""
+    """Yield the lines of a metrics.jsonl, if it exists; too long lines come in parts. Raises OSError."""
     if path.exists():
         with open_regular(path) as file:
             yield from iter(lambda: file.readline(LONGEST_LINE), b"")
 
 
 def metrics_in(line: bytes) -> dict[str, Any] | None:
-    """Return what a line of metrics.jsonl says: numbers, or None for NaN, by their names.
+    """Return the values in a line of metrics.jsonl by name: numbers, or None for NaN.
 
-    None when it is damaged or was never finished, or does not say at which step and where in the epochs.
+    Returns None for a damaged or incomplete line, or one without step and epoch.
     """
     try:
         values = json.loads(line) if line.endswith(b"\n") else None
@@ -298,20 +298,20 @@ def metrics_in(line: bytes) -> dict[str, Any] | None:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether `value` is a number that a curve can show."""
+    """Return whether `value` is a number that can be drawn."""
     return type(value) in (int, float) and abs(value) < LARGEST_NUMBER
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
-    """Return the lines of a metrics.jsonl, without damaged ones and a last one that was never finished."""
+    """Return the values in a metrics.jsonl by line, without damaged and incomplete lines."""
     return [values for line in lines_in(path) if (values := metrics_in(line)) is not None]
 
 
 @contextlib.contextmanager
 def temporary_folder(path: Path) -> Iterator[Path]:
-    """Give a new folder beside `path`, whose content gets that name or others in the block, and remove it.
+    """Yield a new temporary folder beside `path`, and remove it at the end if it was not renamed.
 
-    What earlier processes left of it, which were killed meanwhile, is removed, too.
+    Also removes such folders of killed processes.
     """
     remove_leftovers(path.parent, escape(path.name))
     new = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -320,11 +320,11 @@ def temporary_folder(path: Path) -> Iterator[Path]:
             new.mkdir()
             yield new
         finally:
-            shutil.rmtree(new, ignore_errors=True)  # there only if something failed, or parts were moved
+            shutil.rmtree(new, ignore_errors=True)  # it exists only after a failure, or when parts were moved
 
 
 def write_whole(folder: Path, write: Callable[[Path], None]) -> None:
-    """Let `write` fill a new folder: all of it appears at once. Raises UsageError and RunError."""
+    """Call `write` with a new folder whose content appears at once. Raises UsageError and RunError."""
     folder = folder.resolve()
     check_empty(folder)
     try:
@@ -338,7 +338,7 @@ def write_whole(folder: Path, write: Callable[[Path], None]) -> None:
 
 
 def check_empty(folder: Path) -> None:
-    """Raise UsageError unless there is no such folder yet, or nothing in it."""
+    """Raise UsageError unless `folder` is missing or empty."""
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise UsageError(f"{folder} is not empty; choose another ", Option("out"), ", or remove it first")
 
@@ -346,10 +346,10 @@ def check_empty(folder: Path) -> None:
 def check_target(
     file: Path, ours: Callable[[Path], bool], suffixes: Sequence[str] = (), option: str = "--out"
 ) -> None:
-    """Remove what killed processes left of `file`. Raises UsageError when it must not be written.
+    """Remove temporary files of `file` from killed processes. Raises UsageError if it must not be written.
 
-    It has one of the suffixes, where some are given, and is not there yet or is `ours`: of the kind that the
-    program writes, and of the same run.
+    It must have one of the suffixes, if any are given, and either be missing or be `ours`: a file that the
+    program writes, of the same run.
     """
     if suffixes and file.suffix.lower() not in suffixes:
         raise UsageError(f"{option} {file}: the name must end in {' or '.join(suffixes)}")
@@ -362,5 +362,5 @@ def check_target(
 
 
 def json_with(*fields: str) -> Callable[[Path], bool]:
-    """Return a function that says whether a file is a JSON object with these fields."""
+    """Return a function that returns whether a file is a JSON object with these fields."""
     return lambda file: (read_json(file) or {}).keys() >= set(fields)

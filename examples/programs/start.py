@@ -1,7 +1,7 @@
-"""The first import of a program: its own modules and no others, and errors of the start in one line.
+"""The first import of a program: check that its modules are its own, and report import errors in one line.
 
-Only the standard library, so that it works where everything else is missing. Which code this is, and which
-machine, is told here, too.
+It imports only the standard library, so that it works without any package. It also identifies the commit of
+the code and the machine.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from typing import Any
 from snippets.errors import end_at_once
 
 HOME = Path(__file__).resolve().parents[2]
-# Modules that are called otherwise than the package that brings them.
+# Modules whose package has another name.
 PACKAGES = {
     "sklearn": "scikit-learn",
     "talib": "TA-Lib",
@@ -29,9 +29,9 @@ PACKAGES = {
 
 
 def prepare(program: str) -> None:
-    """Refuse to run `program` (its __file__) with the modules of another copy; explain a failing import.
+    """Exit with code 2 if `program` (its __file__) would run another copy's modules; explain import errors.
 
-    A copied folder would otherwise train with the original's code, which is found where it is installed.
+    A copied folder would otherwise train with the code of the original if that is installed.
     """
     sys.excepthook = explain
     accept_any_output()
@@ -48,8 +48,8 @@ def prepare(program: str) -> None:
 
 
 def accept_any_output() -> None:
-    """Let programs print where nobody listens (`>&-`), and signs such as × where only ASCII is known."""
-    while (free := os.open(os.devnull, os.O_RDWR)) <= 2:  # or a file of ours would be standard error
+    """Make printing work when an output is closed (`>&-`), or cannot encode characters such as ×."""
+    while (free := os.open(os.devnull, os.O_RDWR)) <= 2:  # or the next file would be standard error
         os.set_inheritable(free, True)
     os.close(free)
     for name in ("stdout", "stderr"):
@@ -61,7 +61,7 @@ def accept_any_output() -> None:
 
 
 def explain(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Print an uncaught error: a missing package, no memory and Ctrl-C in one line, others as usual."""
+    """Print a missing package, too little memory and Ctrl-C in one line, other uncaught errors as usual."""
     if isinstance(error, ModuleNotFoundError) and error.name:
         package = PACKAGES.get(error.name, error.name).partition(".")[0]
         print(
@@ -71,7 +71,7 @@ def explain(kind: type[BaseException], error: BaseException, trace: TracebackTyp
             file=sys.stderr,
         )
         raise SystemExit(2)
-    if isinstance(error, MemoryError) or "failed to map segment" in str(error):  # a library of PyTorch
+    if isinstance(error, MemoryError) or "failed to map segment" in str(error):  # when loading PyTorch
         print("error: out of memory: end other programs, or allow more (ulimit -v)", file=sys.stderr)
         raise SystemExit(1)
     if isinstance(error, KeyboardInterrupt):
@@ -84,16 +84,16 @@ NOTE = "COMMIT"  # beside examples/ and snippets/ in a zip of the site (tools/do
 
 
 def source_commit(home: Path = HOME) -> str | None:
-    """Return the commit that the code in `home` is from.
+    """Return the commit of the code in `home`, or None when it is unknown.
 
-    In a zip a file tells. It comes first: the folder around it may be under git, but of another project.
+    In a zip of the site it is in a file, which is read first: `home` may be inside another git repository.
     """
     note = home / NOTE
     return note.read_text(encoding="utf-8").strip() if note.is_file() else git_commit(home)
 
 
 def git_commit(folder: Path) -> str | None:
-    """Return the commit that `folder` is at, with "-dirty" for uncommitted changes; None without git."""
+    """Return the commit of `folder`, with "-dirty" for uncommitted changes; None without git."""
     command = ["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
@@ -102,17 +102,17 @@ def git_commit(folder: Path) -> str | None:
 
 
 def machine_id() -> str | None:
-    """Return what tells this machine from all others; None where its network address is not known.
+    """Return an identifier of this machine; None when its network address is unknown.
 
-    It is a hash, since the files of a run are shown to others.
+    It is a hash of the address, since files of a run may be published.
     """
     address = uuid.getnode()
-    invented = address >> 40 & 1  # by Python, and another one in each process
+    invented = address >> 40 & 1  # by Python, a new one in each process
     return None if invented else hashlib.sha256(str(address).encode()).hexdigest()[:12]
 
 
 def is_this_machine(provenance: dict[str, Any]) -> bool:
-    """Return whether `provenance` may have been noted here: by the machine, else by its kernel's version."""
+    """Return whether `provenance` may be from this machine, by its identifier, else by its kernel version."""
     if provenance.get("machine") and machine_id():
         return provenance["machine"] == machine_id()
     return provenance.get("kernel", platform.release()) == platform.release()

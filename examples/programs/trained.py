@@ -1,4 +1,4 @@
-"""The network that a run left behind, for the programs that use it."""
+"""Load the trained network of a run, for programs that use it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,9 +16,9 @@ Network = TypeVar("Network", bound=nn.Module)
 
 
 def newest_trained(runs: Path, what: str, first: str) -> Path:
-    """Return the folder in `runs` that began last and has a checkpoint.
+    """Return the newest run folder in `runs` that has a checkpoint.
 
-    Raises UsageError without one: there is no `what` then, and the command `first` makes one.
+    Raises UsageError when there is none, which names the missing `what` and the command `first` for it.
     """
     for folder in newest_first(runs.glob("*/config.json")):
         if any((folder / "checkpoints").glob("*.pt")):
@@ -27,9 +27,9 @@ def newest_trained(runs: Path, what: str, first: str) -> Path:
 
 
 def load_best(path: Path, system: str) -> tuple[dict[str, Any], Path, str | None]:
-    """Return content and path of the checkpoint that `path` means, and a note for the user.
+    """Return content and path of a checkpoint, and a note for the user or None.
 
-    Of a run folder that is best.pt, or the newest one when that is missing or damaged. Raises UsageError.
+    For a run folder it is best.pt, or the newest one when best.pt is missing or damaged. Raises UsageError.
     """
     if not path.exists():
         raise UsageError(f"there is no run folder or checkpoint {path}")
@@ -47,10 +47,10 @@ def load_best(path: Path, system: str) -> tuple[dict[str, Any], Path, str | None
 
 
 def filled(build: Callable[[], Network], weights: dict[str, torch.Tensor]) -> Network:
-    """Return a new network with these weights, to be used and not trained. Raises UsageError if they differ.
+    """Return a new network with these weights, in evaluation mode. Raises UsageError if they do not fit.
 
-    Whoever made the file chose the options by which `build` makes the network, too. On the device "meta" it
-    takes no memory, however large they say that it is.
+    The file also sets the options of `build`. Therefore the shapes are checked first on the device "meta",
+    where a network takes no memory, however large it is.
     """
     with torch.device("meta"):
         check_weights(build(), weights)
@@ -60,21 +60,22 @@ def filled(build: Callable[[], Network], weights: dict[str, torch.Tensor]) -> Ne
 
 
 def check_computed(network: nn.Module, given: Any, found: Any) -> None:
-    """Raise UsageError when a network computed NaN or infinity, as finite but huge weights do; a hook."""
+    """Raise UsageError when a network outputs NaN or infinity, as huge finite weights do. A forward hook."""
     if not all(values.isfinite().all() for values in (found if isinstance(found, tuple) else [found])):
         raise UsageError("the network computes NaN or infinity, its weights are too large; name another one")
 
 
 def folder_of(checkpoint: Path) -> Path:
-    """Return the run folder of a checkpoint, or, elsewhere, the folder in which it lies."""
+    """Return the run folder of a checkpoint, or its own folder when it is in no run folder."""
     folder = checkpoint.parent
     return folder.parent if folder.name == "checkpoints" else folder
 
 
 def report_on(run: Path, *fields: str) -> Callable[[Path], bool]:
-    """Return a function that says whether a file is a JSON report with these fields on a network of `run`.
+    """Return a function that returns whether a file is a JSON report on `run` with these fields.
 
-    Its field "checkpoint" says so; in the run's own folder, which may have been moved, its place does.
+    Its field "checkpoint" names the run. In the run's own folder, which may have been moved, any report
+    counts.
     """
 
     def is_such(file: Path) -> bool:

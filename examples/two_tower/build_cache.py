@@ -1,6 +1,6 @@
 """Write the payload vectors of a trained network: a cache for near misses and for extra negatives.
 
-With no option: those of the newest run, into its folder as p_cache.npy, a row for each pair.
+With no option, it writes those of the newest run to p_cache.npy in its folder, with one row per pair.
 """
 
 import sys
@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -38,7 +38,7 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the cache and say where it is. Raises UsageError and RunError."""
+    """Write the cache and print its path. Raises UsageError and RunError."""
     options = read_command_line(argv)
     device, reason = pick_device(options.device)
     trained = load_trained(options.run)

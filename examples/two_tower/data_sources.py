@@ -1,4 +1,4 @@
-"""What `--data` means: this handbook's own texts, generated pairs whose best scorer is known, or a file."""
+"""The data sets of `--data`: texts of this handbook, generated pairs with a known best score, or a file."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ TEXTS = Path(__file__).with_name("data") / "pairs.tsv"
 
 
 def find_data(text: str) -> str:
-    """Return "pages", "generated" or "file": what `--data` means. Raises UsageError."""
+    """Return "pages", "generated" or "file" for `--data`. Raises UsageError."""
     if text in NAMES:
         return text
     if not expanded(text).exists():
@@ -27,7 +27,7 @@ def find_data(text: str) -> str:
 
 
 def load_pairs(data: str, rows: int, noise: float, seed: int) -> Pairs:
-    """Return the pairs that `--data` means; `rows`, `noise` and `seed` are of generated ones.
+    """Return the pairs of `--data`; `rows`, `noise` and `seed` apply to generated ones.
 
     Raises UsageError.
     """
@@ -60,11 +60,11 @@ def page_pairs() -> Pairs:
 
 # --8<-- [start:generated]
 def generate_pairs(rows: int, noise: float, seed: int, width: int = 32, per_article: int = 12) -> Pairs:
-    """Return pairs whose best scorer is known, drawn with `seed`.
+    """Return pairs with a known best scorer, drawn with `seed`.
 
-    An article is a direction in space; a row of it lies near that direction, and its context is five noisy
-    copies of it. The payload is the mean of the copies, turned by a rotation that is the same for all, plus
-    `noise`. What can be learned is the rotation; whoever knows it finds as many payloads as anybody can.
+    An article is a random direction; each of its rows is a vector near that direction, and the context is
+    five noisy copies of the vector. The payload is the mean of the copies, rotated by one rotation for all
+    rows, plus `noise`. The network has to learn the rotation, which gives the best possible retrieval.
     """
     generator = torch.Generator().manual_seed(seed)
 

@@ -1,4 +1,4 @@
-"""Vectors of all contexts and payloads, without learning: chunk by chunk, on any device."""
+"""Compute the vectors of all contexts and payloads without gradients, in chunks, on any device."""
 
 import contextlib
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ CHUNK = 1024  # contexts or payloads at once
 
 @contextlib.contextmanager
 def not_learning(model: nn.Module) -> Iterator[None]:
-    """Inside the block, leave out dropout and gradients."""
+    """Inside the block, disable dropout and gradients."""
     learning = model.training
     model.eval()
     try:

@@ -1,6 +1,6 @@
-"""Let the held-out contexts of a run look for their payloads among all of them, before and after training.
+"""Evaluate retrieval of all payloads by the held-out contexts of a run, before and after training.
 
-With no option: the best network of the newest run. Writes evaluation.json into the run folder.
+With no option, it uses the best network of the newest run. It writes evaluation.json into the run folder.
 """
 
 import sys
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -25,7 +25,7 @@ from examples.programs.program import explained_failures
 from examples.programs.report import provenance
 from examples.programs.run_folder import check_target
 from examples.programs.trained import report_on
-from examples.two_tower.scores import network_scores, reference_scores
+from examples.two_tower.retrieval import network_scores, reference_scores
 from examples.two_tower.trained import Trained, add_run, load_trained
 from snippets.atomic_write import replace_json
 from snippets.device import pick_device
@@ -67,7 +67,7 @@ def table(found: dict[str, dict[str, float]]) -> Iterator[str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Evaluate as the command line says and return the exit code. Raises UsageError."""
+    """Evaluate the run of the command line and return the exit code. Raises UsageError."""
     options = read_command_line(argv)
     device, reason = pick_device(options.device)
     trained = load_trained(options.run)

@@ -1,7 +1,7 @@
-"""Nearest neighbours by FAISS in a process of its own: it and PyTorch may bring two OpenMP runtimes.
+"""Search neighbours with FAISS in a separate process, since it and PyTorch may load two OpenMP runtimes.
 
-This file is also that process: `python faiss_process.py QUERIES.npy BANK.npy COUNT OUT.npy` imports no
-PyTorch. (What two runtimes in one process do: the page "Abort trap: 6".)
+This file is also the program of that process: `python faiss_process.py QUERIES.npy BANK.npy COUNT OUT.npy`
+does not import PyTorch. (The page "Abort trap: 6" explains two runtimes in one process.)
 """
 
 import subprocess
@@ -26,7 +26,7 @@ PROBED_CELLS = 8
 def search(queries: numpy.ndarray, bank: numpy.ndarray, count: int) -> numpy.ndarray:
     """Return the rows of `bank` (N, width) with the highest products with `queries` (n, width), (n, count).
 
-    Both are float32 unit vectors. A large bank is cut into √N cells, of which the nearest 8 are searched.
+    Both are float32 unit vectors. A large bank is split into √N cells, of which the nearest 8 are searched.
     """
     import faiss
 
@@ -46,10 +46,10 @@ def search(queries: numpy.ndarray, bank: numpy.ndarray, count: int) -> numpy.nda
 def find_with_faiss(
     queries: "torch.Tensor", rows: "torch.Tensor", bank: "torch.Tensor", forbidden: "Forbidden", count: int
 ) -> "torch.Tensor":
-    """Return what `find_near_misses` returns, found by FAISS. Raises RunError when that fails.
+    """Return the result of `find_near_misses`, found by FAISS. Raises RunError when that fails.
 
-    FAISS knows nothing of forbidden rows, so it is asked for more, twice as many each time, until every query
-    has enough or all rows were seen.
+    FAISS cannot exclude forbidden rows, so the search is repeated with twice as many neighbours until every
+    query has enough allowed ones or all rows were returned.
     """
     import torch
 
@@ -62,7 +62,7 @@ def find_with_faiss(
         for start in range(0, len(queries), 1024):
             part = ids[start : start + 1024]
             wrong = (part < 0) | forbidden(rows[start : start + 1024]).gather(1, part.clamp(min=0))
-            order = wrong.long().argsort(dim=1, stable=True)[:, :count]  # allowed ones first, as they came
+            order = wrong.long().argsort(dim=1, stable=True)[:, :count]  # allowed ones first, in their order
             chosen = part.gather(1, order).where(~wrong.gather(1, order), NONE)
             found[start : start + 1024, : chosen.shape[1]] = chosen
         if asked == len(bank) or (found != NONE).all():
@@ -71,7 +71,7 @@ def find_with_faiss(
 
 
 def ask(queries: numpy.ndarray, bank: numpy.ndarray, count: int) -> numpy.ndarray:
-    """Return what `search` returns, from a process of its own. Raises RunError."""
+    """Run `search` in a separate process and return its result. Raises RunError."""
     from snippets.errors import RunError
 
     with tempfile.TemporaryDirectory() as folder:

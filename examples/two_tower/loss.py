@@ -1,4 +1,4 @@
-"""The contrastive loss: of all payloads in sight, a context must score its own the highest."""
+"""The contrastive loss (InfoNCE): each context should score its own payload highest."""
 
 import torch
 from torch.nn import functional as F
@@ -13,17 +13,17 @@ def info_nce(
     no_negative: torch.Tensor,
     missing: torch.Tensor,
 ) -> torch.Tensor:
-    """Return mean cross-entropy, share of contexts with their own payload first, and negatives each, (3,).
+    """Return mean cross-entropy, share of contexts that rank their payload first, mean negatives, (3,).
 
     The columns of a context are the payloads of the batch (its own on the diagonal) and its `extra` ones:
     contexts and payloads (batch, width), unit vectors; extra (batch, k, width). `no_negative` (batch, batch)
-    and `missing` (batch, k) name columns that do not count. `scale` is 1 / temperature.
+    and `missing` (batch, k) mask columns. `scale` is 1 / temperature.
     (van den Oord and others 2018, arXiv 1807.03748, equation 4.)
     """
     in_batch = contexts @ payloads.T
     further = torch.einsum("bw,bkw->bk", contexts, extra)
     scores = scale * torch.cat([in_batch, further], dim=1).float()
-    # After that: the gradient of a learned temperature would be 0 × -inf, not a number.
+    # After scaling: otherwise the gradient of a learned temperature would be 0 × -inf, which is NaN.
     scores = scores.masked_fill(torch.cat([no_negative, missing], dim=1), -torch.inf)
     own = torch.arange(len(contexts), device=contexts.device)
     negatives = scores.isfinite().sum(1).float() - 1
@@ -34,10 +34,10 @@ def info_nce(
 # --8<-- [end:info_nce]
 # --8<-- [start:no_negatives]
 def no_negatives(articles: torch.Tensor, payload_ids: torch.Tensor) -> torch.Tensor:
-    """Return which payloads of a batch are no negatives of which contexts, bool (batch, batch).
+    """Return which payloads of a batch are not negatives of which contexts, bool (batch, batch).
 
-    An equal payload would be a right answer counted as wrong. Those of the own article nearly are: as many of
-    them as are wanted come as extra columns. The diagonal, the own payload, stays.
+    An equal payload is a right answer, and payloads of the same article nearly are; a chosen number of the
+    latter is added as extra columns. The diagonal, the own payload, is False.
     """
     same = (articles[:, None] == articles) | (payload_ids[:, None] == payload_ids)
     return same.fill_diagonal_(False)

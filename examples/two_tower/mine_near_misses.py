@@ -1,6 +1,6 @@
 """Find for each pair the wrong payloads that a trained network scores highest, and write them as JSON lines.
 
-With no option: 8 for each pair that the newest run learned from, from its payload cache, by an exact search.
+With no option, it finds 8 for each training pair of the newest run, in its payload cache, by exact search.
 """
 
 import sys
@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -52,7 +52,7 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the near misses and say what was found. Raises UsageError and RunError."""
+    """Write the near misses and print their number. Raises UsageError and RunError."""
     options = read_command_line(argv)
     device, reason = pick_device(options.device)
     trained = load_trained(options.run)

@@ -1,4 +1,4 @@
-"""The two towers: contexts go through state-space blocks or a GRU, payloads through two linear layers."""
+"""The two towers: state-space blocks or a GRU for contexts, two linear layers for payloads."""
 
 import math
 from dataclasses import dataclass
@@ -9,36 +9,36 @@ from torch.nn import functional as F
 
 from snippets.selective_scan import selective_scan
 
-DT_RANGE = (0.001, 0.1)  # step sizes at the beginning (Gu and Dao 2023, arXiv 2312.00752, section 3.6)
+DT_RANGE = (0.001, 0.1)  # initial step sizes (Gu and Dao 2023, arXiv 2312.00752, section 3.6)
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What decides the number of weights."""
+    """The sizes that determine the number of weights."""
 
-    width: int  # of the vectors inside and at the end
+    width: int  # of inner and final vectors
     layers: int
     tower: str = "ssm"  # or "gru"
-    state: int = 16  # numbers that each channel remembers
+    state: int = 16  # state variables of each channel
     expand: int = 2  # channels inside a block, per width
     conv: int = 4  # positions
 
     @property
     def inner(self) -> int:
-        """Return the channels inside a block."""
+        """Return the number of channels inside a block."""
         return self.expand * self.width
 
     @property
     def dt_rank(self) -> int:
-        """Return the numbers from which the step sizes of all channels are made."""
+        """Return the rank of the projection to the step sizes of all channels."""
         return math.ceil(self.width / 16)
 
 
 # --8<-- [start:block]
 class StateSpaceBlock(nn.Module):
-    """A Mamba block (arXiv 2312.00752): each channel remembers `state` numbers of what came before.
+    """A Mamba block (arXiv 2312.00752) with `state` state variables per channel.
 
-    What it keeps of them, adds to them and reads from them depends on the position's own input.
+    Decay, input and output of the state depend on the input at each position.
     """
 
     def __init__(self, shape: Shape) -> None:
@@ -55,11 +55,11 @@ class StateSpaceBlock(nn.Module):
         self.leave = nn.Linear(inner, width, bias=False)
         low, high = map(math.log, DT_RANGE)
         steps = torch.exp(low + (high - low) * torch.rand(inner))
-        with torch.no_grad():  # softplus of it gives the steps back
+        with torch.no_grad():  # the inverse of softplus
             self.step_size.bias.copy_(steps + torch.log(-torch.expm1(-steps)))
 
     def forward(self, sequence: torch.Tensor) -> torch.Tensor:
-        """Map (batch, positions, width) to the same shape; a position sees itself and earlier ones."""
+        """Map (batch, positions, width) to the same shape; positions depend only on earlier ones."""
         inner, gate = self.enter(self.norm(sequence)).chunk(2, dim=-1)
         inner = self.conv(inner.transpose(1, 2))[..., : sequence.shape[1]].transpose(1, 2)
         inner = F.silu(inner)
@@ -71,7 +71,7 @@ class StateSpaceBlock(nn.Module):
 
 # --8<-- [end:block]
 class ContextTower(nn.Module):
-    """Maps contexts to unit vectors: the last position, changed by what it knows after all layers."""
+    """Maps contexts to unit vectors: the last input vector plus the output of the layers there."""
 
     def __init__(self, width_in: int, shape: Shape) -> None:
         super().__init__()
@@ -86,15 +86,15 @@ class ContextTower(nn.Module):
 
     def forward(self, contexts: torch.Tensor) -> torch.Tensor:
         """Map (batch, positions, width_in) to (batch, width_in)."""
-        entered = self.enter(contexts).to(self.norm.weight.dtype)  # layers of 16 bits add to 32
+        entered = self.enter(contexts).to(self.norm.weight.dtype)  # the residual stream stays float32
         sequence = self.layers(entered)
-        if isinstance(sequence, tuple):  # a GRU returns its last state, too
+        if isinstance(sequence, tuple):  # a GRU also returns its last state
             sequence = sequence[0]
         return F.normalize(contexts[:, -1] + self.leave(self.norm(sequence[:, -1])), dim=-1)
 
 
 class PayloadTower(nn.Module):
-    """Maps payloads to unit vectors: themselves, changed by two layers."""
+    """Maps payloads to unit vectors: the input plus the output of two layers."""
 
     def __init__(self, width_in: int, width: int) -> None:
         super().__init__()
@@ -110,10 +110,10 @@ class PayloadTower(nn.Module):
 
 
 class TwoTowers(nn.Module):
-    """Both towers, and how sharply their scores are told apart.
+    """Both towers, and the temperature of their scores.
 
-    Contexts and payloads come from one encoder, so that their vectors can be compared as they are. The towers
-    begin there, with last layers of zeros, and learn what to change.
+    Contexts and payloads come from one encoder, so that their vectors can already be compared. The last
+    layers start as zeros, so that training starts from the encoder's vectors.
     """
 
     MAX_SCALE = 100.0  # as CLIP has it (Radford and others 2021, arXiv 2103.00020, section 2.5)
@@ -126,9 +126,9 @@ class TwoTowers(nn.Module):
         learned: bool = False,
         dropout: float = 0.0,
     ) -> None:
-        """`temperature` divides the scores; `learned` lets training change it. Inputs lose `dropout`."""
+        """`temperature` divides the scores; `learned` makes it trainable; `dropout` applies to the inputs."""
         super().__init__()
-        self.dropout = nn.Dropout(dropout)  # a number of an n-gram vector is a few words: some go missing
+        self.dropout = nn.Dropout(dropout)  # an entry of an n-gram vector stands for a few words
         self.context = ContextTower(width_in, shape)
         self.payload = PayloadTower(width_in, shape.width)
         log_scale = torch.tensor(-math.log(temperature))
@@ -138,13 +138,13 @@ class TwoTowers(nn.Module):
             self.register_buffer("log_scale", log_scale)
 
     def forward(self, contexts: torch.Tensor, payloads: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """Return the vectors of both, (batch, width_in), and the factor for their scores, ()."""
+        """Return the vectors of both, (batch, width_in), and the scale of their scores, ()."""
         scale = self.log_scale.exp().clamp(max=self.MAX_SCALE)
         return self.context(self.dropout(contexts)), self.payload(self.dropout(payloads)), scale
 
 
 def parameter_count(model: nn.Module) -> int:
-    """Return the number of weights that are trained."""
+    """Return the number of trainable weights."""
     return sum(parameter.numel() for parameter in model.parameters())
 
 
@@ -156,10 +156,10 @@ def expected_parameters(width_in: int, shape: Shape) -> tuple[int, int]:
         width  # RMS norm
         + width * 2 * inner  # into the block, with its gate
         + inner * (shape.conv + 1)  # convolution and its bias
-        + inner * (rank + 2 * state)  # what to write and to read, and the step sizes,
-        + (rank + 1) * inner  # which are made wide again
-        + inner * state  # how fast each number fades
-        + inner  # what passes by
+        + inner * (rank + 2 * state)  # input and output of the state, and the step sizes,
+        + (rank + 1) * inner  # which are projected to all channels
+        + inner * state  # the decay of each state variable
+        + inner  # the skip connection
         + inner * width  # out of the block
     )
     context = (width_in + 1) * width + shape.layers * block + width + width * width_in

@@ -1,8 +1,8 @@
-"""Near misses in a .jsonl file, and payload caches in a .npy file: what one run finds for another.
+"""Near misses in a .jsonl file and payload caches in a .npy file, from one run for another.
 
     {"q_index": 17, "near_miss_indices": [203, 41]}        row numbers of the whole data set
 
-Beside each stands FILE.stamp.json: of which data, of which weights, and the checksum of FILE.
+Beside each is FILE.stamp.json with the identity of data and weights, and the checksum of FILE.
 """
 
 import json
@@ -24,17 +24,17 @@ from snippets.errors import UsageError
 from snippets.foreign_files import PACKED, UNPACKED, lines_of, open_regular
 
 MOST = 1000  # near misses of a row
-QUERY = ("q_index", "query_idx")  # the guide's project writes either
+QUERY = ("q_index", "query_idx")  # the guide's project writes either key
 FOUND = ("near_miss_indices", "negative_indices")
 
 
 def stamp_of(file: Path) -> Path:
-    """Return the file beside `file` that says where it comes from."""
+    """Return the path of the stamp of `file`."""
     return file.with_name(f"{file.name}.stamp.json")
 
 
 def weights_stamp(checkpoint: dict[str, Any], pairs: Pairs) -> dict[str, Any]:
-    """Return what tells a checkpoint's weights from others: a checksum, their age, and their data."""
+    """Return the identity of a checkpoint's weights: checksum, steps and data."""
     epoch = round(checkpoint["step"] / checkpoint["config"]["steps_per_epoch"], 2)
     return {
         "weights_crc32": tensors_crc32(weights for _, weights in sorted(checkpoint["model"].items())),
@@ -45,7 +45,7 @@ def weights_stamp(checkpoint: dict[str, Any], pairs: Pairs) -> dict[str, Any]:
 
 
 def has_stamp(file: Path) -> bool:
-    """Return whether a stamp of ours stands beside a file."""
+    """Return whether `file` has a stamp of this program."""
     return json_with("weights_crc32", "data_crc32")(stamp_of(file))
 
 
@@ -59,9 +59,9 @@ def checksum(file: Path) -> int:
 
 
 def write_stamped(file: Path, write: Callable[[BinaryIO], Any], stamp: dict[str, Any]) -> None:
-    """Replace `file` and, before it, its stamp, which says of what bytes it is. Raises OSError.
+    """Replace the stamp of `file`, with the checksum of the new content, then `file`. Raises OSError.
 
-    Whatever happens between the two, and whoever else writes them, a stamp never fits another content.
+    If the process dies between the two, or another one writes them, the stamp does not match the file.
     """
 
     def write_both(target: BinaryIO) -> None:
@@ -75,7 +75,7 @@ def write_stamped(file: Path, write: Callable[[BinaryIO], Any], stamp: dict[str,
 def check_stamp(file: Path, weights: dict[str, Any], command: str) -> str | None:
     """Return a note when `file` has no stamp, or one without a checksum.
 
-    Raises UsageError when other weights or data made it, or it was changed since.
+    Raises UsageError when it was made from other weights or data, or was changed since.
     """
     stamp = read_json(stamp_of(file))
     if stamp is None:
@@ -103,7 +103,7 @@ def write_cache(file: Path, vectors: torch.Tensor, stamp: dict[str, Any]) -> Non
 
 
 def read_cache(file: Path, rows: int, width: int) -> torch.Tensor:
-    """Return the payload vectors (rows, width) in `file`. Raises UsageError when they are no such."""
+    """Return the payload vectors (rows, width) in `file`. Raises UsageError when it has other content."""
     try:
         vectors = read_npy(file)
     except FileNotFoundError:
@@ -119,7 +119,7 @@ def read_cache(file: Path, rows: int, width: int) -> torch.Tensor:
 
 
 def write_near_misses(file: Path, rows: torch.Tensor, found: torch.Tensor, stamp: dict[str, Any]) -> None:
-    """Write a line for each of `rows` (n,), what was found for it (n, k), and the stamp. Raises OSError."""
+    """Write near misses `found` (n, k), a line for each of `rows` (n,), and the stamp. Raises OSError."""
     lines = []
     for row, ids in zip(rows.tolist(), found.tolist(), strict=True):
         ids = [number for number in ids if number != NONE]
@@ -128,7 +128,7 @@ def write_near_misses(file: Path, rows: torch.Tensor, found: torch.Tensor, stamp
 
 
 def parsed(file: Path) -> Iterator[tuple[int, int, list[int]]]:
-    """Yield line number, row and found rows of each line. Raises UsageError."""
+    """Yield line number, row and near misses of each line. Raises UsageError."""
     try:
         for number, line in enumerate(lines_of(file), 1):
             yield number, *parsed_line(f"{file}, line {number}", line)
@@ -141,7 +141,7 @@ def parsed(file: Path) -> Iterator[tuple[int, int, list[int]]]:
 
 
 def parsed_line(place: str, line: bytes) -> tuple[int, list[int]]:
-    """Return row and found rows of a line. Raises UsageError."""
+    """Return row and near misses of a line. Raises UsageError."""
     try:
         content = json.loads(line)
         (row,) = (content[name] for name in QUERY if name in content)
@@ -158,8 +158,8 @@ def parsed_line(place: str, line: bytes) -> tuple[int, list[int]]:
 def read_near_misses(file: Path, pairs: Pairs, held_out: torch.Tensor) -> torch.Tensor:
     """Return the near misses of every row, (N, k), NONE after the last one. Raises UsageError.
 
-    Those of the own article and equal payloads are left out. Held-out rows are refused: whoever learns that a
-    payload is wrong has seen it.
+    Rows of the own article and equal payloads are left out. Held-out rows raise an error, because training on
+    them as negatives would leak them.
     """
     table: dict[int, list[int]] = {}
     for number, row, found in parsed(file):
@@ -175,7 +175,7 @@ def read_near_misses(file: Path, pairs: Pairs, held_out: torch.Tensor) -> torch.
             raise UsageError(f"{file}, line {number}: row {row} has a line already; keep one of them")
         table[row] = found
     widest = max(map(len, table.values()), default=0)
-    if 8 * len(pairs) * widest > max(UNPACKED, PACKED * file.stat().st_size):  # the others are filled up
+    if 8 * len(pairs) * widest > max(UNPACKED, PACKED * file.stat().st_size):  # other rows are padded
         raise UsageError(f"{file}: one row has {widest} near misses, and most have none; cut it to fewer")
     rows = torch.full((len(pairs), max(widest, 1)), NONE)
     for row, found in table.items():

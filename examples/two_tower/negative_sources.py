@@ -1,4 +1,4 @@
-"""Where the extra negatives of an epoch come from: from the run itself, or from files of another run."""
+"""The extra negatives of an epoch, from the run itself or from files of another run."""
 
 from pathlib import Path
 from typing import Any
@@ -23,31 +23,31 @@ from snippets.checkpoint_content import tensors_crc32
 from snippets.checkpoints import load_checkpoint
 from snippets.errors import UsageError
 
-CANDIDATES = 8  # near misses per wanted one, of which each epoch draws
+CANDIDATES = 8  # candidates per near miss, from which each epoch draws
 
 
 class NegativeSource:
-    """Makes the negatives of an epoch. With files, vectors and near misses stay the same in all epochs."""
+    """Makes the negatives of each epoch. With files, vectors and near misses are the same in all epochs."""
 
     def __init__(self, options: Options, pairs: Pairs, held_out: torch.Tensor) -> None:
-        """Read what files there are. Raises UsageError when they do not fit the data or the weights."""
+        """Read the given files. Raises UsageError when they do not match the data or the weights."""
         self.options, self.pairs, self.held_out = options, pairs, held_out
         self.learned = (~held_out).nonzero().flatten()
         self.notes: list[str] = []
         self.cache = self.near = None
         self.crc32 = 0
-        if options.p_cache and options.start_from:  # one needs the other: `resolve` sees to it
+        if options.p_cache and options.start_from:  # `resolve` ensures that both are given
             self.read_files(Path(options.p_cache), Path(options.start_from))
         self.check_candidates()
 
     @property
     def count(self) -> int:
-        """Return how many extra negatives a row has at most."""
+        """Return the largest number of extra negatives of a row."""
         return self.options.same_article_k + self.options.near_miss_k
 
     @property
     def has_files(self) -> bool:
-        """Return whether vectors and near misses come from files alone, not from the weights of an epoch."""
+        """Return whether vectors and near misses come from files, not from the present weights."""
         return self.cache is not None and (self.near is not None or not self.options.near_miss_k)
 
     def read_files(self, cache: Path, start_from: Path) -> None:
@@ -67,11 +67,11 @@ class NegativeSource:
             self.crc32 = tensors_crc32([self.near], self.crc32)
 
     def note(self, text: str | None) -> None:
-        """Keep a text for the user, if there is one."""
+        """Store a note for the user, unless it is None."""
         self.notes += [text] if text else []
 
     def check_candidates(self) -> None:
-        """Raise UsageError when rows of the own article are wanted and no article has two."""
+        """Raise UsageError when negatives of the own article are requested and no article has two rows."""
         counts = self.pairs.articles[self.learned].unique(return_counts=True)[1]
         if self.options.same_article_k and len(counts) == len(self.learned):
             raise UsageError(
@@ -80,7 +80,7 @@ class NegativeSource:
             )
 
     def coverage(self) -> float | None:
-        """Return the share of rows with a near miss in the file; None without a file."""
+        """Return the share of rows with a near miss in the file, or None without a file."""
         return None if self.near is None else (self.near[self.learned] != NONE).any(1).float().mean().item()
 
     # --8<-- [start:for_epoch]
@@ -101,7 +101,7 @@ class NegativeSource:
 
     # --8<-- [end:for_epoch]
     def check(self, saved: Any) -> None:
-        """Raise ValueError unless `saved`, of a checkpoint, could be what `for_epoch` found."""
+        """Raise ValueError unless `saved`, from a checkpoint, is a possible result of `for_epoch`."""
         options, count = self.options, len(self.pairs)
         try:
             rows, cache, near = saved["rows"], saved["cache"], saved["near"]
@@ -116,7 +116,7 @@ class NegativeSource:
             raise ValueError("its negatives are not of these pairs")
 
     def mine(self, model: TwoTowers, cache: torch.Tensor) -> torch.Tensor:
-        """Return the nearest wrong payloads of all rows to learn from, (N, k); NONE elsewhere."""
+        """Return the nearest wrong payloads of all training rows, (N, k), and NONE for other rows."""
         device, pairs = cache.device, self.pairs
         forbidden = Forbidden(pairs.articles, pairs.payload_ids, self.held_out).to(device)
         queries = embed_contexts(model, pairs.contexts, self.learned, device)

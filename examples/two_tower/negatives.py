@@ -1,7 +1,7 @@
-"""Extra negatives of an epoch: payloads of the own article, and near misses that score high.
+"""Extra negatives of an epoch: payloads of the same article, and near misses with high scores.
 
-Their vectors come from a payload cache, which the payload tower filled when the epoch began. They take no
-part in the backward pass, and grow stale while the tower learns on.
+Their vectors come from a payload cache, which the payload tower computes at the start of the epoch. They
+have no gradient, and become outdated as the tower learns.
 """
 
 from dataclasses import dataclass, replace
@@ -9,15 +9,15 @@ from typing import Self
 
 import torch
 
-CHUNK = 1024  # contexts that are compared with the whole bank at once
-NONE = -1  # where there is no further negative
+CHUNK = 1024  # contexts per matrix product with the whole bank
+NONE = -1  # marks a missing negative
 
 
 @dataclass
 class Negatives:
     """The extra negatives of every row: `rows` (N, k) are row numbers in `cache` (N, width), or NONE.
 
-    The first `near` columns are near misses, the others of the own article.
+    The first `near` columns are near misses, the others are of the same article.
     """
 
     rows: torch.Tensor
@@ -42,9 +42,9 @@ class Negatives:
 def own_article_negatives(
     articles: torch.Tensor, usable: torch.Tensor, count: int, generator: torch.Generator
 ) -> torch.Tensor:
-    """Return for each row `count` other usable rows of its article, (N, count); NONE when there are no more.
+    """Return for each row `count` other usable rows of its article, (N, count), padded with NONE.
 
-    The rows of an article are shuffled and stand in a ring: each takes those that follow it.
+    The rows of an article are shuffled into a ring, in which each row takes those that follow it.
     """
     chosen = torch.full((len(articles), count), NONE)
     rows = usable.nonzero().flatten()
@@ -62,9 +62,9 @@ def own_article_negatives(
 # --8<-- [end:own_article]
 @dataclass
 class Forbidden:
-    """Which payloads are no near misses of which rows: held out, of the own article, or equal to the own."""
+    """The payloads that are not near misses of a row: held out, of its article, or equal to its own."""
 
-    articles: torch.Tensor  # (N,), as the others
+    articles: torch.Tensor  # (N,), like the others
     payload_ids: torch.Tensor
     held_out: torch.Tensor
 
@@ -83,10 +83,10 @@ class Forbidden:
 def find_near_misses(
     queries: torch.Tensor, rows: torch.Tensor, bank: torch.Tensor, forbidden: Forbidden, count: int
 ) -> torch.Tensor:
-    """Return the wrong payloads that queries (n, width) of `rows` (n,) score highest, (n, count).
+    """Return the wrong payloads with the highest scores for queries (n, width) of `rows` (n,), (n, count).
 
-    That is an exact search through the whole bank (N, width), whose row numbers it returns, the highest
-    score first; NONE when there are no more.
+    The search through the whole bank (N, width) is exact. It returns row numbers of the bank, the highest
+    score first, padded with NONE.
     """
     found = []
     for part, own in zip(queries.split(CHUNK), rows.split(CHUNK), strict=True):
@@ -98,7 +98,7 @@ def find_near_misses(
 
 # --8<-- [end:near_misses]
 def drawn(candidates: torch.Tensor, count: int, generator: torch.Generator) -> torch.Tensor:
-    """Return `count` of the candidates (N, k) of each row, drawn at random; NONE when there are no more."""
+    """Return `count` random candidates of each row (N, k), padded with NONE."""
     chances = torch.rand(candidates.shape, generator=generator).where(candidates != NONE, -1.0)
     order = chances.argsort(dim=1, descending=True, stable=True)
     return candidates.gather(1, order)[:, :count]

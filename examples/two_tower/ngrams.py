@@ -1,7 +1,7 @@
-"""Vectors of texts without any model: counts of words and pieces of words, hashed into a few numbers.
+"""Vectors of texts without a model: counts of words and pieces of words, hashed into a fixed size.
 
-A word and its misspelt or inflected form share most pieces; an English and a Chinese text share names and
-numbers only, so that the rest has to be learned. (Weinberger and others 2009, "Feature hashing for large
+A word and its misspelt or inflected form share most pieces. An English and a Chinese text share only names
+and numbers; the network has to learn the rest. (Weinberger and others 2009, "Feature hashing for large
 scale multitask learning", arXiv 0902.2206.)
 """
 
@@ -21,7 +21,7 @@ WORD = re.compile(r"[a-z_]+|\d+(?:\.\d+)*")
 
 # --8<-- [start:ngrams]
 def features(text: str) -> Iterator[str]:
-    """Yield words, numbers and four-letter pieces of words; of Chinese, characters and pairs of them."""
+    """Yield words, numbers and four-letter pieces of words, and for Chinese characters and pairs of them."""
     text = text.lower()
     for word in WORD.findall(text):
         yield word
@@ -34,10 +34,10 @@ def features(text: str) -> Iterator[str]:
 
 
 def text_vector(text: str) -> torch.Tensor:
-    """Return the hashed features of a text as a unit vector, (WIDTH,); zeros where it has none.
+    """Return the hashed features of a text as a unit vector, (WIDTH,), or zeros if it has none.
 
-    One bit of a feature's hash says where it counts, another whether up or down: those that share a place
-    then cancel as often as they add up.
+    A feature's hash gives its index and its sign. Features with the same index then cancel as often as they
+    add up.
     """
     places = [0.0] * WIDTH
     for feature in features(text):
@@ -49,9 +49,9 @@ def text_vector(text: str) -> torch.Tensor:
 
 # --8<-- [end:ngrams]
 def context_vectors(text: str) -> torch.Tensor:
-    """Return the vectors of a text as it is typed, (POSITIONS, WIDTH): a fifth of its words, two fifths, all.
+    """Return the vectors of a text as it grows, (POSITIONS, WIDTH): a fifth of its words, two fifths, … all.
 
-    A text of fewer words stands at every position.
+    A text of fewer words is repeated at every position.
     """
     words = text.split()
     if len(words) < POSITIONS:
@@ -61,7 +61,7 @@ def context_vectors(text: str) -> torch.Tensor:
 
 
 def stack_contexts(texts: Sequence[str]) -> torch.Tensor:
-    """Return the contexts of texts, (texts, POSITIONS, WIDTH)."""
+    """Return the context vectors of texts, (texts, POSITIONS, WIDTH)."""
     return torch.stack([context_vectors(text) for text in texts])
 
 

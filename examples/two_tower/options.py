@@ -1,4 +1,4 @@
-"""The command line of this example: its flags, their defaults, and what they resolve to."""
+"""The command line of this example: flags, defaults, and the resulting options."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ RECIPES = {
     "generated": {"size": "tiny", "tower": "gru", "epochs": 10, "batch_size": 64, "lr": 2e-3, "dropout": 0.0},
     "file": {"size": "origin", "epochs": 5, "batch_size": 256, "lr": 1e-4, "dropout": 0.0},  # the guide's
 }
-QUICK = {"epochs": 1, "max_steps": 20, "width": 64, "layers": 1}  # does everything run, not: does it learn
+QUICK = {"epochs": 1, "max_steps": 20, "width": 64, "layers": 1}  # tests that all runs, not that it learns
 # --8<-- [end:defaults]
 
-FORMER = {  # what the guide's project calls them
+FORMER = {  # their names in the guide's project
     "--train-npz": "--data",
     "--save-dir": "--out",
     "--num-workers": "--workers",
@@ -51,7 +51,7 @@ HELP = {
 
 @dataclass(frozen=True, kw_only=True)
 class Options(TrainingOptions):
-    """Every option with the value that holds in this run."""
+    """All options of a run with their final values."""
 
     data: str = "pages"
     data_name: str = "pages"  # or "generated" or "file"
@@ -70,20 +70,20 @@ class Options(TrainingOptions):
     near_miss_k: int = 1
     near_misses: str | None = None  # a file; None: the run finds them before each epoch
     p_cache: str | None = None
-    start_from: str | None = None  # a checkpoint whose weights the run begins with
+    start_from: str | None = None  # a checkpoint with the initial weights
     val_split: float = 0.2  # share of the rows, by article
-    rows: int = 2_400  # to generate
+    rows: int = 2_400  # of generated data
     noise: float = 1.4  # of generated payloads
 
     DERIVED = frozenset({"data_name"})
 
     def shape(self) -> Shape:
-        """Return what decides the number of weights."""
+        """Return the sizes that determine the number of weights."""
         return Shape(self.width, self.layers, self.tower, self.state, self.expand, self.conv)
 
 
 def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
-    """Return the options that were typed, without defaults. Raises UsageError."""
+    """Return the options on the command line, without defaults. Raises UsageError."""
     parser = StrictParser(
         prog="train.py",
         description="Train two towers for retrieval. With no option: this handbook's texts.",
@@ -121,7 +121,7 @@ def resolve(typed: dict[str, Any]) -> Options:
     values |= QUICK if "quick" in typed else {}
     values |= {option: value for option, value in typed.items() if option in Options.__dataclass_fields__}
     for option in ("near_misses", "p_cache", "start_from", *(["data"] if name == "file" else [])):
-        if values.get(option) is not None:  # a run may be continued from elsewhere
+        if values.get(option) is not None:  # a run may be resumed from another folder
             values[option] = str(Path(expanded(values[option])).resolve())
     if values.get("p_cache") and not values.get("start_from"):
         raise UsageError("--p-cache needs --start-from: to new weights, the vectors of others mean nothing")

@@ -1,7 +1,7 @@
-"""Pairs in a .npz file, or in a folder with the same arrays as .npy files, which are then only mapped.
+"""Pairs in a .npz file, or in a folder with the same arrays as memory-mapped .npy files.
 
-Any sentence encoder can write them: context_sequences (rows, positions, width) and target_vectors (rows,
-width), float32; truth_keys (rows, at least 1), whole numbers, of which the first column is the article.
+They can come from any sentence encoder: context_sequences (rows, positions, width) and target_vectors (rows,
+width), float32; truth_keys (rows, at least 1), whole numbers, whose first column is the article.
 """
 
 from pathlib import Path
@@ -18,7 +18,7 @@ UNPACK = "python -m zipfile -e"
 
 
 def read_pairs(path: Path) -> Pairs:
-    """Return the pairs in a file or folder. Raises UsageError that says what is wrong with it."""
+    """Return the pairs in a file or folder. Raises UsageError with the reason."""
     arrays = mapped(path) if path.is_dir() else read_npz(path, NAMES)
     contexts, payloads, keys = (arrays[name] for name in NAMES)
     check_shapes(path, contexts, payloads, keys)
@@ -36,7 +36,7 @@ def read_pairs(path: Path) -> Pairs:
 
 
 def mapped(folder: Path) -> dict[str, numpy.ndarray]:
-    """Return the arrays of a folder, of which only what is used is read. Raises UsageError."""
+    """Return the memory-mapped arrays of a folder. Raises UsageError."""
     arrays = {}
     for name in NAMES:
         file = folder / f"{name}.npy"
@@ -50,7 +50,7 @@ def mapped(folder: Path) -> dict[str, numpy.ndarray]:
 
 
 def check_shapes(path: Path, contexts: numpy.ndarray, payloads: numpy.ndarray, keys: numpy.ndarray) -> None:
-    """Raise UsageError unless the arrays have the right kinds and sizes and belong together."""
+    """Raise UsageError unless the arrays have the right types and matching shapes."""
     for name, array, axes in zip(NAMES, (contexts, payloads, keys), (3, 2, 2), strict=True):
         wanted = "iu" if name == "truth_keys" else "f"
         if array.dtype.kind not in wanted or (wanted == "f" and array.dtype != numpy.float32):
@@ -73,8 +73,8 @@ def check_shapes(path: Path, contexts: numpy.ndarray, payloads: numpy.ndarray, k
 
 
 def check_values(path: Path, name: str, array: numpy.ndarray) -> None:
-    """Raise UsageError for the first row that has a value that is no number, or ends in a vector of zeros."""
-    for start in range(0, len(array), 4096):  # a mapped file is never in memory as a whole
+    """Raise UsageError for the first row with a value that is not finite, or whose last vector is zero."""
+    for start in range(0, len(array), 4096):  # in parts, because a mapped file may exceed the memory
         part = array[start : start + 4096]
         finite = numpy.isfinite(part).reshape(len(part), -1).all(1)
         empty = ~part.reshape(len(part), -1, part.shape[-1])[:, -1].any(1)

@@ -1,4 +1,4 @@
-"""Pairs to learn from: a context of a few vectors, the vector that belongs to it, and their article."""
+"""Pairs of a context (a few vectors) and its payload (a vector), each with its article."""
 
 import math
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from snippets.checkpoint_content import tensors_crc32
 
 
 class Passage(NamedTuple):
-    """A text of a page in both languages."""
+    """A passage of a page in both languages."""
 
     page: str
     section: str
@@ -23,19 +23,19 @@ class Passage(NamedTuple):
 
 @dataclass
 class Pairs:
-    """All pairs of a data set; row numbers count through all of them, held out or not.
+    """All pairs of a data set, with row numbers over training and held-out pairs.
 
-    Two rows with equal payloads have the same `payload_ids`: for either context, both are right.
+    Rows with equal payloads have the same `payload_ids`, because both are right for either context.
     """
 
     name: str
-    source: str  # in words
+    source: str  # a description
     contexts: torch.Tensor  # (rows, positions, width)
     payloads: torch.Tensor  # (rows, width)
     articles: torch.Tensor  # (rows,), int64
-    passages: list[Passage] | None = None  # where the pairs are texts
-    mapped: bool = False  # the columns are files, of which only what is used is read
-    best_queries: torch.Tensor | None = None  # (rows, width) of the best possible scorer, where it is known
+    passages: list[Passage] | None = None  # if the pairs are texts
+    mapped: bool = False  # the columns are memory-mapped files
+    best_queries: torch.Tensor | None = None  # (rows, width), of the best possible scorer if it is known
     payload_ids: torch.Tensor = field(init=False)  # (rows,), int64
 
     def __post_init__(self) -> None:
@@ -48,17 +48,17 @@ class Pairs:
         return len(self.articles)
 
     def fingerprint(self) -> int:
-        """Return a CRC-32 of all content: a resumed run must find the same pairs."""
+        """Return a CRC-32 of all content, with which a resumed run checks its pairs."""
         columns = self.contexts, self.payloads, self.articles
-        # in parts: a mapped file is never in memory as a whole
+        # in parts, because a mapped file may exceed the memory
         return tensors_crc32(part for column in columns for part in column.split(4096))
 
     def plain_queries(self) -> torch.Tensor:
-        """Return the last vector of each context, (rows, width): what retrieval without training compares."""
+        """Return the last vector of each context, (rows, width), as queries without training."""
         return self.contexts[:, -1]
 
     def plain_payloads(self) -> torch.Tensor:
-        """Return the payloads as unit vectors, (rows, width): with what those queries are compared."""
+        """Return the payloads as unit vectors, (rows, width), for these queries."""
         return F.normalize(self.payloads, dim=1)
 
 
@@ -81,8 +81,8 @@ class PairRows(Dataset):
 def split_by_article(articles: torch.Tensor, share: float, seed: int) -> torch.Tensor:
     """Return which rows are held out, bool (rows,): whole articles, about `share` of all rows.
 
-    Rows of one article resemble each other. If some of them were learned from, and they are the negatives of
-    the others, a score on the others would say little about new articles.
+    Rows of one article are similar. If a network were trained on some of them, its score on the others would
+    say little about new articles.
     """
     names, counts = articles.unique(return_counts=True)
     order = torch.randperm(len(names), generator=torch.Generator().manual_seed(seed))

@@ -1,4 +1,4 @@
-"""What a run tells its user: the facts first, a line per epoch, the result last."""
+"""The report of a run: its settings, a line per epoch, and its result."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from examples.two_tower.train import Retrieval
 
 HEADER = "epoch   step  train loss  batch acc  held-out R@1     R@5    R@50     MRR  pairs/s"
-FEW_COVERED = 0.5  # share of rows with a near miss below which a run says so
+FEW_COVERED = 0.5  # share of rows with a near miss, below which a run prints a warning
 
 
 def describe(task: "Retrieval", config: dict[str, Any]) -> list[str]:
-    """Return the facts of a run: network, versions, device, precision, data, negatives, recipe."""
+    """Return the settings of a run as lines: network, versions, device, data, negatives, recipe."""
     options, pairs = task.options, task.pairs
     blocks = f"{options.layers} state-space blocks, state {options.state}"
     tower = blocks if options.tower == "ssm" else f"GRU, {options.layers} layers"
@@ -35,7 +35,7 @@ def describe(task: "Retrieval", config: dict[str, Any]) -> list[str]:
 
 
 def negatives_lines(options: Options, config: dict[str, Any]) -> list[str]:
-    """Return what each context is told apart from, and a warning when few have a near miss."""
+    """Return the lines about the negatives, with a warning when few contexts have a near miss."""
     extra = f"{options.same_article_k} of the own article, {options.near_miss_k} near miss"
     lines = [f"negatives  the batch's payloads of other articles, {extra}{'es' * (options.near_miss_k != 1)}"]
     if options.p_cache:
@@ -62,7 +62,7 @@ def epoch_line(epoch: int, step: int, result: dict[str, float], speed: float) ->
 
 
 def curves(task: "Retrieval") -> tuple[Curves, Curves]:
-    """Return what curves.png shows, with what needs no training and what is the best possible."""
+    """Return the panels of curves.png, with the scores without training and the best possible ones."""
     best = task.facts.get("best") or {}
     loss = Curves("contrastive loss (nats)", {"training": "train_loss"}, single="loss", logarithmic=True)
     limits = {"best possible": best.get("recall_5"), "untrained": task.facts["untrained"]["recall_5"]}
@@ -70,7 +70,7 @@ def curves(task: "Retrieval") -> tuple[Curves, Curves]:
 
 
 def conclude(task: "Retrieval", run: RunFolder) -> list[str]:
-    """Draw curves.png, write summary.json, and return the result in words."""
+    """Draw curves.png, write summary.json, and return the lines about the result."""
     result, before, progress = task.state.progress["result"], task.facts["untrained"], task.state.progress
     title = f"{task.pairs.name}: R@5 {result['recall_5']:.1%}, without training {before['recall_5']:.1%}"
     draw_curves(run.metrics_file, run.path / "curves.png", title, curves(task))

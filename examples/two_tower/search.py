@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -52,7 +52,7 @@ def nearest(scores: torch.Tensor, passages: list[Passage], held_out: torch.Tenso
 def answer(
     trained: Trained, passages: list[Passage], sentence: str, bank: torch.Tensor, device: torch.device
 ) -> Iterator[str]:
-    """Yield the nearest passages by words and names alone, then by the network."""
+    """Yield the nearest passages by shared words and names, then by the network."""
     plain = trained.pairs.payloads @ text_vector(sentence)
     yield "before training, by the words and names that both languages share:"
     if plain.any():
@@ -66,7 +66,7 @@ def answer(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Answer the sentence, or each line of the input. Raises UsageError."""
+    """Print the nearest passages of the sentence, or of each line of the input. Raises UsageError."""
     options = read_command_line(argv)
     device, _ = pick_device(options.device)
     trained = load_trained(options.run)

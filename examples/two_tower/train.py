@@ -1,9 +1,9 @@
 """Train two towers so that a text finds what belongs to it: contrastive retrieval with hard negatives.
 
-With no option: 892 sections and table rows of this handbook, English contexts, Chinese payloads, 8 epochs; on
-pages that were held out, 71 % of the texts find their partner among the five nearest, the mean of five
-seeds; 57 % do by the words and names that both languages share. Under a minute on two CPU cores. Vectors of
-your own: `--data FILE.npz`.
+With no option: 892 sections and table rows of this handbook, English contexts, Chinese payloads, 8 epochs,
+under a minute on two CPU cores. On held-out pages, 71 % of the texts find their partner among the five
+nearest (mean of five seeds), against 57 % by the words and names that both languages share. For your own
+vectors, use `--data FILE.npz`.
 """
 
 import sys
@@ -11,7 +11,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # there lie examples/ and snippets/
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
     from examples.programs import start
 
@@ -38,7 +38,7 @@ from examples.two_tower.negative_sources import NegativeSource
 from examples.two_tower.negatives import Negatives
 from examples.two_tower.options import Options, read_command_line, resolve
 from examples.two_tower.pairs import PairRows, split_by_article
-from examples.two_tower.scores import network_scores, reference_scores
+from examples.two_tower.retrieval import network_scores, reference_scores
 from snippets.checkpoints import TrainingState, load_weights
 from snippets.compile_safely import Network
 from snippets.data_loading import EpochLoader
@@ -50,7 +50,7 @@ Batch = tuple[torch.Tensor, torch.Tensor, torch.Tensor]  # row numbers, contexts
 
 
 class Retrieval(Task):
-    """Two towers that learn to give contexts and payloads that belong together neighbouring vectors."""
+    """Two towers that learn nearby vectors for contexts and payloads of the same pair."""
 
     options: Options
     max_norm = 1.0  # of all gradients together
@@ -80,12 +80,12 @@ class Retrieval(Task):
         self.network = self.compiled_network()
 
     def describe(self) -> dict[str, Any]:
-        """Return what config.json says of data and network."""
+        """Return the facts about data and network for config.json."""
         pairs, held_out = self.pairs, self.held_out.nonzero().flatten()
         return {
             "parameters": parameter_count(self.state.model),
             "pairs_crc32": (crc := pairs.fingerprint()),
-            "data_crc32": zlib.crc32(self.extra.crc32.to_bytes(4), crc),  # with the files of negatives
+            "data_crc32": zlib.crc32(self.extra.crc32.to_bytes(4), crc),  # including files of negatives
             "held_out_articles": pairs.articles[held_out].unique().tolist(),
             **reference_scores(pairs, held_out, self.state.device),
             "near_miss_coverage": self.extra.coverage(),
@@ -93,7 +93,7 @@ class Retrieval(Task):
         }
 
     def open_source(self) -> Any:
-        """Return what gives the batches. Mapped files are read row by row, others lie on the device."""
+        """Return the source of batches: mapped files are read by row, other data are kept on the device."""
         options, device, rows = self.options, self.state.device, PairRows(self.pairs, self.learned)
         if self.pairs.mapped:
             size = self.samples_per_step
@@ -102,7 +102,7 @@ class Retrieval(Task):
         return batch_source(options, device, columns, rows)
 
     def compiled_network(self) -> Any:
-        """Return the network, compiled if that is wanted."""
+        """Return the network, compiled if requested."""
         rows = self.learned[: self.options.batch_size]
         columns = rows, self.pairs.contexts[rows], self.pairs.payloads[rows]
         first = [column.to(self.state.device) for column in columns]
@@ -110,9 +110,9 @@ class Retrieval(Task):
 
     # --8<-- [start:begin_epoch]
     def begin_epoch(self, epoch: int) -> None:
-        """Find the extra negatives of the epoch, or take those with which a stopped run began it.
+        """Find the extra negatives of the epoch, or restore those of a resumed epoch.
 
-        What comes from files can be drawn again; what the weights of that time found, the checkpoint holds.
+        Negatives from files can be drawn again; those found by earlier weights are in the checkpoint.
         """
         if not self.extra.count:
             return
@@ -128,13 +128,13 @@ class Retrieval(Task):
 
     # --8<-- [end:begin_epoch]
     def check(self, progress: dict[str, Any]) -> None:
-        """Raise ValueError when the negatives in `progress` are not of these pairs."""
+        """Raise ValueError when the negatives in `progress` do not belong to these pairs."""
         if self.extra.count and "negatives" in progress:
             self.extra.check(progress["negatives"])
 
     # --8<-- [start:training_step]
     def measures(self, part: Batch, network: Network) -> torch.Tensor:
-        """Return loss, share of contexts right in the batch, negatives, share with a near miss, (4,).
+        """Return loss, accuracy in the batch, mean negatives, and share with a near miss, (4,).
 
         A part holds row numbers (batch,), contexts and payloads.
         """
@@ -149,14 +149,14 @@ class Retrieval(Task):
 
     # --8<-- [end:training_step]
     def extra_of(self, rows: torch.Tensor, vectors: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return vectors (batch, k, width) and absence (batch, k) of extra negatives; k may be 0."""
+        """Return the extra negatives (batch, k, width), and which are missing (batch, k); k may be 0."""
         if self.negatives is None:
             none = rows.new_empty(len(rows), 0)
             return vectors.new_empty(len(rows), 0, vectors.shape[1], dtype=torch.float32), none.bool()
         return self.negatives.of(rows)
 
     def evaluate(self, epoch: int, measures: list[float], samples_per_s: float) -> EpochResult:
-        """Let the held-out contexts look for their payloads among all of them."""
+        """Evaluate retrieval of all payloads by the held-out contexts."""
         names = "train_loss", "train_accuracy", "negatives_per_sample", "near_miss_coverage"
         rows = self.held_out.nonzero().flatten()
         values = dict(zip(names, measures, strict=True))
@@ -173,7 +173,7 @@ def build_network(options: Options, width_in: int) -> TwoTowers:
 
 
 def check_size(options: Options, learned: int, held_out: int) -> None:
-    """Raise UsageError unless there are pairs to hold out and a batch of pairs to learn from."""
+    """Raise UsageError unless some pairs are held out and the others fill a batch."""
     if not learned or not held_out:
         raise UsageError(
             f"--val-split {options.val_split:g} leaves {learned} pairs to learn from and {held_out} held "

@@ -1,4 +1,4 @@
-"""A trained network and the data of its run, for the programs that use what train.py made."""
+"""Load a trained network and the data of its run, for programs that use it."""
 
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -22,7 +22,7 @@ FIRST = "python examples/two_tower/train.py"
 
 @dataclass
 class Trained:
-    """A network that has learned, and from what."""
+    """A trained network and its data."""
 
     model: TwoTowers
     pairs: Pairs
@@ -30,16 +30,16 @@ class Trained:
     options: Options
     content: dict[str, Any]  # of the checkpoint
     checkpoint: Path
-    note: str | None  # to be told to the user
+    note: str | None  # for the user
 
     @property
     def folder(self) -> Path:
-        """Return the run folder, or, of a checkpoint that lies elsewhere, the folder in which it lies."""
+        """Return the run folder, or the folder of a checkpoint that is in no run folder."""
         return folder_of(self.checkpoint)
 
 
 def add_run(parser: StrictParser) -> None:
-    """Add the argument that says which run is meant, and the device."""
+    """Add the arguments for the run and the device."""
     parser.add_argument(
         "run",
         nargs="?",
@@ -54,7 +54,7 @@ def add_run(parser: StrictParser) -> None:
 def load_trained(run: Path | None) -> Trained:
     """Return the network of a run folder or checkpoint, or of the newest run, on the CPU, with its data.
 
-    Raises UsageError when there is none, or its data are gone or have changed.
+    Raises UsageError when there is none, or its data are missing or changed.
     """
     content, checkpoint, note = load_best(run or newest_trained(RUNS, "trained run", FIRST), PROGRAM.system)
     saved, kept = (content["config"].get(name) for name in ("options", "held_out_articles"))

@@ -13,7 +13,7 @@ model = torch.nn.Linear(4, 2)
 for step in range(1, 1_000_001):
     model(torch.randn(8, 4)).square().mean().backward()  # here: your training step
     if step == 100:
-        signal.raise_signal(signal.SIGTERM)  # as if somebody had typed `kill`
+        signal.raise_signal(signal.SIGTERM)  # the same signal as `kill`
     if stopped:  # the step is complete
         break
 

@@ -234,12 +234,12 @@ def test_a_pipe_in_place_of_a_file_is_not_waited_for(tmp_path, name):
 
 def test_what_has_no_checkpoint_is_kept_under_another_name(tmp_path, capsys):
     with RunFolder(tmp_path) as run:
-        run.set_aside_what_has_no_checkpoint()
+        run.archive_unsaved_run()
         assert capsys.readouterr().out == ""  # nothing was there
         for number in (1, 2):
             run.log(step=number, epoch=1.0, loss=0.5)
             run.best_checkpoint.write_text(f"weights {number}")
-            run.set_aside_what_has_no_checkpoint()
+            run.archive_unsaved_run()
             assert f"starting anew; metrics-{number}.jsonl, best-{number}.pt kept" in capsys.readouterr().out
         assert not run.metrics_file.exists()
         assert [read_metrics(tmp_path / f"metrics-{n}.jsonl")[0]["step"] for n in (1, 2)] == [1, 2]

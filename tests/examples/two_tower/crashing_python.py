@@ -15,7 +15,7 @@ from snippets import training_loop
 
 _, script, *words = sys.argv[1:]
 if "--device" not in words:
-    beat, is_time = RunFolder.beat, training_loop.Training.time_to_look
+    beat, is_time = RunFolder.beat, training_loop.Training.report_is_due
 
     def speak_of_mps(run, status="running", **values):
         beat(run, status, **values | ({"device": "mps"} if "device" in values else {}))
@@ -25,7 +25,7 @@ if "--device" not in words:
             os.abort()
         return is_time(training)
 
-    RunFolder.beat, training_loop.Training.time_to_look = speak_of_mps, crash
+    RunFolder.beat, training_loop.Training.report_is_due = speak_of_mps, crash
     training_loop.FIRST_SAVE, training_loop.SAVE_SHARE = 0.0, float("inf")
     words += ["--device", "cpu"]
 sys.argv = [script, *words]
