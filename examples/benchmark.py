@@ -28,7 +28,7 @@ from examples.benchmarking import report
 from examples.benchmarking.child import Job
 from examples.benchmarking.machine import machine
 from examples.benchmarking.options import Options, check_words, make_parser, read_options
-from examples.benchmarking.processes import run_in_child
+from examples.benchmarking.run_in_child import run_in_child
 from examples.programs.report import provenance
 from examples.systems import modules
 from snippets.atomic_write import replace_json

@@ -29,10 +29,10 @@ except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
 
-from examples.monitoring.chart import ASCII, BRAILLE, Characters
 from examples.monitoring.loss_history import LossHistory, read_history
 from examples.monitoring.run_state import RunState, read_run
 from examples.monitoring.terminal import Screen, can_draw, size_of, wants_colour
+from examples.monitoring.text_curve import ASCII, BRAILLE, Characters
 from examples.monitoring.view import explain, paint, picture, rows
 from examples.programs.command_line import StrictParser, expanded, number
 from examples.programs.resume import newest_first

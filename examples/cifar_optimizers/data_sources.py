@@ -6,6 +6,7 @@ import torch
 from torch.nn import functional as F
 
 from examples.cifar_optimizers.cifar import CIFAR, download_cifar, find_cifar, load_cifar
+from examples.cifar_optimizers.generated_images import generate_images
 from examples.cifar_optimizers.image_data import ImageData
 from examples.programs.command_line import expanded
 from snippets.errors import UsageError
@@ -32,7 +33,7 @@ def load_data(text: str, image_size: int, *, download: bool, check: bool) -> Ima
     if download and text not in CIFAR:
         raise UsageError(f"--download fetches {' or '.join(CIFAR)}, not {text}; name one of them with --data")
     if folder is None:
-        return load_digits(image_size) if name == "digits" else make_synthetic(image_size)
+        return load_digits(image_size) if name == "digits" else generate_images(image_size)
     if download:
         print(f"downloading {name} to {DATA_ROOT}/ with torchvision (170 MB, once)", flush=True)
         download_cifar(name, DATA_ROOT)
@@ -77,62 +78,3 @@ def every_fifth_of_each_class(labels: torch.Tensor) -> torch.Tensor:
         members = (labels == label).nonzero().flatten()
         mask[members[4::5]] = True
     return mask
-
-
-CLASSES = 10
-SIGNAL = 5.0  # distance of a template from zero, in standard deviations of the noise
-TRAIN_IMAGES, TEST_IMAGES = 4000, 1000
-DATA_SEED = 0  # the data are the same for every --seed
-
-
-def make_templates(classes: int, image_size: int, generator: torch.Generator) -> torch.Tensor:
-    """Return orthonormal rows (classes, 3·image_size²) that are smooth images. At most 48 classes."""
-    coarse = torch.randn(classes, 3, 4, 4, generator=generator)
-    smooth = F.interpolate(coarse, size=image_size, mode="bicubic", align_corners=False)
-    return torch.linalg.qr(smooth.flatten(1).T).Q.T  # each row is a combination of smooth images
-
-
-def draw_images(
-    templates: torch.Tensor, signal: float, count: int, generator: torch.Generator
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return `count` images (count, 3, size, size) and their labels (count,)."""
-    classes, pixels = templates.shape
-    labels = torch.randint(classes, (count,), generator=generator)
-    noise = torch.randn(count, pixels, generator=generator)
-    size = round((pixels / 3) ** 0.5)
-    return (signal * templates[labels] + noise).view(count, 3, size, size), labels
-
-
-# --8<-- [start:best_accuracy]
-def best_accuracy(classes: int, signal: float) -> float:
-    """Return the accuracy of the best possible classifier, ∫ φ(t) · Φ(t + signal)^(classes - 1) dt.
-
-    The product of an image with its own template is signal + t, with each other one a standard normal; the
-    classifier is right when all others are smaller. Trapezoidal rule; the tails beyond ±10 are below 1e-22.
-    """
-    t = torch.linspace(-10, 10, 20001, dtype=torch.float64)
-    density = torch.exp(-t.square() / 2) / (2 * torch.pi) ** 0.5
-    return torch.trapezoid(density * torch.special.ndtr(t + signal) ** (classes - 1), t).item()
-
-
-# --8<-- [end:best_accuracy]
-
-
-def make_synthetic(image_size: int) -> ImageData:
-    """Return generated training and held-out images of `image_size` × `image_size`."""
-    generator = torch.Generator().manual_seed(DATA_SEED)
-    templates = make_templates(CLASSES, image_size, generator)
-    train_images, train_labels = draw_images(templates, SIGNAL, TRAIN_IMAGES, generator)
-    test_images, test_labels = draw_images(templates, SIGNAL, TEST_IMAGES, generator)
-    return ImageData(
-        name="synthetic",
-        source=f"generated: templates in noise, signal {SIGNAL:g}",
-        classes=CLASSES,
-        train_images=train_images,
-        train_labels=train_labels,
-        test_images=test_images,
-        test_labels=test_labels,
-        mean=torch.zeros(3, 1, 1),
-        std=torch.ones(3, 1, 1),
-        best_accuracy=best_accuracy(CLASSES, SIGNAL),
-    )

@@ -27,9 +27,9 @@ from tqdm import tqdm
 
 from examples.floorplan_diffusion.data_sources import load_test
 from examples.floorplan_diffusion.diffusion import Schedule
+from examples.floorplan_diffusion.generate_files import write_plan_files
 from examples.floorplan_diffusion.generate_job import Job, open_job
 from examples.floorplan_diffusion.generate_options import read_command_line
-from examples.floorplan_diffusion.generated_files import write_plan_files
 from examples.floorplan_diffusion.joined_corners import join_corners
 from examples.floorplan_diffusion.plan_figures import describe_plans, metrics_table
 from examples.floorplan_diffusion.plans import Plan

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from examples.genomic_caduceus.class_data import ClassData, folder_data, motif_data
-from examples.genomic_caduceus.window_data import WindowData, chain_data, genome_data
+from examples.genomic_caduceus.class_data import ClassData, folder_data
+from examples.genomic_caduceus.generated_sequences import chain_data, motif_data
+from examples.genomic_caduceus.window_data import WindowData, genome_data
 from examples.programs.command_line import expanded
 from snippets.errors import Option, UsageError
 

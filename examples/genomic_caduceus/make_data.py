@@ -27,15 +27,14 @@ except ModuleNotFoundError:
 
 import functools
 
-from examples.genomic_caduceus.class_data import LENGTH, motif_data
 from examples.genomic_caduceus.data_sources import CHAINS, LABELLED
+from examples.genomic_caduceus.generated_sequences import LENGTH, chain_data, motif_data
 from examples.genomic_caduceus.sequence_files import (
     write_folders,
     write_genome,
     write_intervals,
     write_records,
 )
-from examples.genomic_caduceus.window_data import chain_data
 from examples.programs.command_line import StrictParser, expanded, whole_number
 from examples.programs.run_folder import check_empty, write_whole
 from snippets.errors import UsageError, exit_with_one_line

@@ -10,15 +10,15 @@ import torch
 
 from examples.indicator_transformer.bar_checks import in_words
 from examples.indicator_transformer.bars import Bars
-from examples.indicator_transformer.evaluation_report import Reference
-from examples.indicator_transformer.generated_bars import generate_market
-from examples.indicator_transformer.market_data import (
+from examples.indicator_transformer.data_sources import (
     MarketData,
     Periods,
     load_bars,
     load_for_training,
     optimum_on,
 )
+from examples.indicator_transformer.evaluation_report import Reference
+from examples.indicator_transformer.generated_bars import generate_market
 from examples.indicator_transformer.options import Options, find_data
 from examples.indicator_transformer.prediction import TrainedNetwork, rebuild_network
 from examples.indicator_transformer.samples import Samples, constant_readings, joined, make_samples

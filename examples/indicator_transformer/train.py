@@ -20,9 +20,9 @@ except ModuleNotFoundError:
 import torch
 
 from examples.indicator_transformer import report
+from examples.indicator_transformer.data_sources import load_for_training
 from examples.indicator_transformer.evaluation import evaluate
 from examples.indicator_transformer.loss import selection_loss
-from examples.indicator_transformer.market_data import load_for_training
 from examples.indicator_transformer.model import SIZES, IndicatorTransformer, parameter_count
 from examples.indicator_transformer.options import Options, read_command_line, resolve
 from examples.programs.program import Program, batch_source, compiled, open_device, plan_steps

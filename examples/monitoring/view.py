@@ -4,9 +4,9 @@ import textwrap
 from collections.abc import Sequence
 from itertools import pairwise
 
-from examples.monitoring.chart import ASCII, BRAILLE, Characters, draw_curve
 from examples.monitoring.loss_history import LossHistory
 from examples.monitoring.run_state import RunState
+from examples.monitoring.text_curve import ASCII, BRAILLE, Characters, draw_curve
 
 LEAST_BLOCK = 9  # lines: five of text and a curve; with less space, a run gets one line
 LARGEST_CURVE = 14  # lines

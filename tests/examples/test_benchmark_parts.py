@@ -12,8 +12,8 @@ from examples.benchmarking.chart import draw_chart, speeds
 from examples.benchmarking.child import Job
 from examples.benchmarking.levels import Level, default_levels, parse_level, parse_levels
 from examples.benchmarking.options import check_words, read_options
-from examples.benchmarking.processes import cause_of_death
 from examples.benchmarking.report import Row, add_row, last_loss, line, losses_differ
+from examples.benchmarking.run_in_child import cause_of_death
 from examples.benchmarking.steps import Plan, Steps, time_steps
 from snippets.errors import UsageError
 

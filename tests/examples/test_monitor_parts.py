@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from examples import monitor
-from examples.monitoring.chart import ASCII, GUTTER, draw_curve
 from examples.monitoring.loss_history import PEEK, TAIL, WHOLE, finite, parse, read_history, sample_lines
+from examples.monitoring.text_curve import ASCII, GUTTER, draw_curve
 from examples.monitoring.view import bar, cut, duration, memory, paint
 
 SCRIPT = Path(monitor.__file__)

@@ -8,8 +8,7 @@ import pytest
 import yaml
 
 from examples.genomic_caduceus import options
-from examples.genomic_caduceus.class_data import motif_data
-from examples.genomic_caduceus.window_data import markov_floors
+from examples.genomic_caduceus.generated_sequences import markov_floors, motif_data
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDED = ROOT / "docs/data/recorded"

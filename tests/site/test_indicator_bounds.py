@@ -6,9 +6,9 @@ from origins import load
 from torch.utils.flop_counter import FlopCounterMode
 
 from examples.indicator_transformer.context_features import CONTEXT
+from examples.indicator_transformer.data_sources import load_for_training
 from examples.indicator_transformer.indicators import INDICATORS
 from examples.indicator_transformer.loss import selection_loss
-from examples.indicator_transformer.market_data import load_for_training
 from examples.indicator_transformer.model import SIZES, IndicatorTransformer, parameter_count
 from examples.indicator_transformer.options import RECIPES, resolve
 from examples.programs.program import plan_steps

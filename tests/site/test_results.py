@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 from torchvision.models import resnet18
 
-from examples.cifar_optimizers.data_sources import best_accuracy
+from examples.cifar_optimizers.generated_images import best_accuracy
 from examples.cifar_optimizers.image_data import noise_floor
 from examples.cifar_optimizers.model import ResNet18, parameter_count
 from examples.cifar_optimizers.optimizers import OPTIMIZERS

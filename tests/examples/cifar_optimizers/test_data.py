@@ -5,12 +5,12 @@ import math
 import pytest
 import torch
 
-from examples.cifar_optimizers import data_sources
-from examples.cifar_optimizers.data_sources import (
+from examples.cifar_optimizers import generated_images
+from examples.cifar_optimizers.data_sources import load_digits
+from examples.cifar_optimizers.generated_images import (
     best_accuracy,
     draw_images,
-    load_digits,
-    make_synthetic,
+    generate_images,
     make_templates,
 )
 from examples.cifar_optimizers.image_data import (
@@ -94,16 +94,16 @@ def test_templates_are_orthonormal_and_smooth():
 
 def test_generated_data_do_not_depend_on_the_seed():
     torch.manual_seed(1)
-    first = make_synthetic(8)
+    first = generate_images(8)
     torch.manual_seed(2)
-    again = make_synthetic(8)
+    again = generate_images(8)
     assert torch.equal(again.train_images, first.train_images)
     assert torch.equal(again.test_labels, first.test_labels)
-    assert again.best_accuracy == best_accuracy(10, data_sources.SIGNAL)
+    assert again.best_accuracy == best_accuracy(10, generated_images.SIGNAL)
 
 
 def test_fingerprints_notice_other_data_but_not_another_machine():
-    digits, generated = load_digits(8), make_synthetic(8)
+    digits, generated = load_digits(8), generate_images(8)
     before = digits.fingerprint()
     digits.test_images[3, 0, 5, 5] += 1
     assert digits.fingerprint() != before
@@ -155,7 +155,7 @@ def test_only_training_images_are_augmented_and_digits_never_flipped():
     assert not torch.equal(
         network_input(data, images, augment=True), network_input(data, images, augment=False)
     )
-    generated = make_synthetic(8)
+    generated = generate_images(8)
     images = generated.train_images[:8]
     assert torch.equal(network_input(generated, images, augment=True), images)
 

@@ -6,7 +6,7 @@ import math
 import pytest
 import torch
 
-from examples.cifar_optimizers import data_sources, train
+from examples.cifar_optimizers import generated_images, train
 from examples.cifar_optimizers.data_sources import load_digits
 from examples.cifar_optimizers.model import ResNet18
 from examples.cifar_optimizers.optimizers import OPTIMIZERS
@@ -71,10 +71,10 @@ def test_what_is_learned_approaches_the_known_optimum(
     run_train, without_curves, monkeypatch, distance, images, batch, least
 ):
     """At distance 8 it is 1; at 3, nothing beats it by more than four standard deviations."""
-    monkeypatch.setattr(data_sources, "SIGNAL", distance)
-    monkeypatch.setattr(data_sources, "TRAIN_IMAGES", images)
+    monkeypatch.setattr(generated_images, "SIGNAL", distance)
+    monkeypatch.setattr(generated_images, "TRAIN_IMAGES", images)
     run = run_train(data="synthetic", image_size=8, epochs=3, batch_size=batch)
-    best = data_sources.best_accuracy(10, distance)
+    best = generated_images.best_accuracy(10, distance)
     assert f"the best possible rule is right for {best:.2%}" in run.out
     accuracy = run.json("summary.json")["test_accuracy"]
     assert least < accuracy <= best + 4 * (best * (1 - best) / 1000) ** 0.5

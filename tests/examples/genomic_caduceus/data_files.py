@@ -5,7 +5,8 @@ import gzip
 import numpy
 import torch
 
-from examples.genomic_caduceus.class_data import folder_data, motif_data
+from examples.genomic_caduceus.class_data import folder_data
+from examples.genomic_caduceus.generated_sequences import motif_data
 from examples.genomic_caduceus.genome import read_fasta, read_windows
 from examples.genomic_caduceus.sequence_files import write_intervals
 from examples.genomic_caduceus.tokens import FIRST_BASE, PAD, UNKNOWN_BASE

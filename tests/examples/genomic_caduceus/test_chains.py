@@ -3,7 +3,7 @@
 import numpy
 import pytest
 
-from examples.genomic_caduceus.window_data import chain_data, hairpins, markov_chains, markov_floors
+from examples.genomic_caduceus.generated_sequences import chain_data, hairpins, markov_chains, markov_floors
 
 
 def random():

@@ -2,10 +2,10 @@
 
 import torch
 
+from examples.genomic_caduceus.generated_sequences import markov_floors
 from examples.genomic_caduceus.mamba import Backbone
 from examples.genomic_caduceus.model import Classifier
 from examples.genomic_caduceus.options import TRAIN
-from examples.genomic_caduceus.window_data import markov_floors
 from tools.figures import DATA
 from tools.read_yaml import read_yaml
 

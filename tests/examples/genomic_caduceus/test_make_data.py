@@ -8,13 +8,12 @@ from types import SimpleNamespace
 import numpy
 import pytest
 
-from examples.genomic_caduceus import class_data, make_data, sequence_files
-from examples.genomic_caduceus.class_data import NAMES, motif_data
+from examples.genomic_caduceus import generated_sequences, make_data, sequence_files
 from examples.genomic_caduceus.class_files import class_names, read_intervals, read_split
+from examples.genomic_caduceus.generated_sequences import NAMES, chain_data, motif_data
 from examples.genomic_caduceus.genome import HELD_OUT, read_fasta, read_windows
 from examples.genomic_caduceus.options import PRETRAIN, TRAIN
 from examples.genomic_caduceus.tokens import encode_all, letters
-from examples.genomic_caduceus.window_data import chain_data
 from snippets.errors import exit_with_one_line
 from tests.examples.program_runs import assert_refused, contents
 
@@ -23,7 +22,7 @@ from tests.examples.program_runs import assert_refused, contents
 def call(capsys, tmp_path, monkeypatch):
     """Return a function that calls make_data.py in an empty folder, with a small test set."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(class_data, "TEST", 30)
+    monkeypatch.setattr(generated_sequences, "TEST", 30)
 
     def run(*words):
         capsys.readouterr()

@@ -7,7 +7,7 @@ import numpy
 import pytest
 import torch
 
-from examples.genomic_caduceus.class_data import (
+from examples.genomic_caduceus.generated_sequences import (
     Motif,
     best_possible,
     generate,

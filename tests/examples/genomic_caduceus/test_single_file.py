@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from examples.genomic_caduceus import single_file
-from examples.genomic_caduceus.class_data import motif_data
+from examples.genomic_caduceus.generated_sequences import motif_data
 from examples.genomic_caduceus.model import Classifier
 from examples.genomic_caduceus.tokens import complement_map
 from examples.genomic_caduceus.train import PROGRAM
@@ -23,7 +23,7 @@ def small(monkeypatch, one_thread):
 @pytest.fixture
 def same_task(monkeypatch):
     """Return a function that prepares the full program with as many sequences."""
-    monkeypatch.setattr("examples.genomic_caduceus.class_data.TEST", 40)
+    monkeypatch.setattr("examples.genomic_caduceus.generated_sequences.TEST", 40)
 
     def prepare(*words):
         common = ["dataset.sequences=320", "epochs=4", "device=cpu"]

@@ -5,9 +5,9 @@ from dataclasses import asdict
 import torch
 
 from examples.indicator_transformer.context_features import CONTEXT
+from examples.indicator_transformer.data_sources import load_for_training
 from examples.indicator_transformer.indicators import INDICATORS, SMALL
 from examples.indicator_transformer.loss import best_probability
-from examples.indicator_transformer.market_data import load_for_training
 from examples.indicator_transformer.model import SIZES, IndicatorTransformer, parameter_count
 from examples.indicator_transformer.options import resolve
 from tools.figures import DATA

@@ -7,10 +7,10 @@ import torch
 
 from examples.indicator_transformer.bars import Bars
 from examples.indicator_transformer.context_features import CONTEXT
+from examples.indicator_transformer.data_sources import load_for_training
 from examples.indicator_transformer.generated_bars import generate_market
 from examples.indicator_transformer.history import WARM_UP
 from examples.indicator_transformer.indicators import INDICATORS, SMALL, compute_indicators
-from examples.indicator_transformer.market_data import load_for_training
 from examples.indicator_transformer.model import IndicatorTransformer, Size
 from examples.indicator_transformer.options import resolve
 from examples.indicator_transformer.samples import (
@@ -340,8 +340,8 @@ def test_two_symbols_are_divided_at_the_same_moment(tmp_path, bars):
 
 
 def test_horizons_that_generated_bars_do_not_know_are_refused_before_the_work(monkeypatch):
-    from examples.indicator_transformer import market_data
+    from examples.indicator_transformer import data_sources
 
-    monkeypatch.setattr(market_data, "make_samples", None)
+    monkeypatch.setattr(data_sources, "make_samples", None)
     with pytest.raises(UsageError, match="--horizon 61"):
         load_for_training(options(horizon=61))

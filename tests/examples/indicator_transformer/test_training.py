@@ -9,10 +9,10 @@ import torch
 
 from examples.indicator_transformer import train
 from examples.indicator_transformer.context_features import CONTEXT
+from examples.indicator_transformer.data_sources import load_for_training
 from examples.indicator_transformer.evaluation import evaluate
 from examples.indicator_transformer.generated_bars import generate_market
 from examples.indicator_transformer.indicators import INDICATORS, SMALL
-from examples.indicator_transformer.market_data import load_for_training
 from examples.indicator_transformer.model import SIZES, IndicatorTransformer
 from examples.indicator_transformer.options import resolve
 from snippets.checkpoints import load_checkpoint

@@ -5,7 +5,7 @@ import json
 import numpy
 import torch
 
-from examples.two_tower.data_sources import generate_pairs
+from examples.two_tower.generated_pairs import generate_pairs
 from examples.two_tower.near_miss_files import read_cache, read_near_misses
 from examples.two_tower.negatives import NONE
 from examples.two_tower.pair_files import read_pairs

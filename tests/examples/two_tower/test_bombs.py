@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from examples.two_tower import near_miss_files
-from examples.two_tower.data_sources import generate_pairs
+from examples.two_tower.generated_pairs import generate_pairs
 from snippets import foreign_files
 from snippets.errors import UsageError
 

@@ -5,7 +5,8 @@ import re
 import pytest
 import torch
 
-from examples.two_tower.data_sources import TEXTS, find_data, generate_pairs, read_passages
+from examples.two_tower.data_sources import TEXTS, find_data, read_passages
+from examples.two_tower.generated_pairs import generate_pairs
 from examples.two_tower.ngrams import WIDTH, context_vectors, features, text_vector
 from examples.two_tower.pairs import split_by_article
 from examples.two_tower.retrieval import retrieval

@@ -8,7 +8,7 @@ import numpy
 import pytest
 import torch
 
-from examples.two_tower.data_sources import generate_pairs
+from examples.two_tower.generated_pairs import generate_pairs
 from examples.two_tower.near_miss_files import (
     check_stamp,
     has_stamp,

@@ -7,7 +7,7 @@ import torch
 from torch.nn import functional as F
 
 from examples.two_tower import negatives as module
-from examples.two_tower.data_sources import generate_pairs
+from examples.two_tower.generated_pairs import generate_pairs
 from examples.two_tower.model import Shape, TwoTowers
 from examples.two_tower.negative_sources import CANDIDATES, NegativeSource
 from examples.two_tower.negatives import (

@@ -11,6 +11,7 @@ import torch
 from examples.indicator_transformer.bars import Bars, load_goog, read_folder
 from examples.indicator_transformer.context_features import CONTEXT
 from examples.indicator_transformer.generated_bars import BLOCK, generate_market
+from examples.indicator_transformer.generated_table import FEATURES, draw_chances, draw_samples, table_optimum
 from examples.indicator_transformer.indicators import INDICATORS, SMALL
 from examples.indicator_transformer.options import Options
 from examples.indicator_transformer.samples import (
@@ -21,12 +22,6 @@ from examples.indicator_transformer.samples import (
     split_by_time,
 )
 from examples.indicator_transformer.usefulness import Optimum, known_optimum
-from examples.indicator_transformer.usefulness_table import (
-    FEATURES,
-    draw_chances,
-    draw_samples,
-    table_optimum,
-)
 from examples.programs.command_line import expanded
 from examples.programs.program import check_batch_size
 from snippets.checkpoint_content import tensors_crc32

@@ -8,16 +8,16 @@ import torch
 from torch.nn import functional as F
 
 from examples.indicator_transformer import evaluate, predict
-from examples.indicator_transformer.market_data import load_for_training
-from examples.indicator_transformer.options import resolve
-from examples.indicator_transformer.usefulness import usefulness
-from examples.indicator_transformer.usefulness_table import (
+from examples.indicator_transformer.data_sources import load_for_training
+from examples.indicator_transformer.generated_table import (
     CHANCES,
     draw_chances,
     draw_samples,
     regime,
     table_optimum,
 )
+from examples.indicator_transformer.options import resolve
+from examples.indicator_transformer.usefulness import usefulness
 from snippets.errors import exit_with_one_line
 
 ROWS = 100_000
