@@ -85,22 +85,22 @@ def one_thread():
     torch.set_num_threads(threads)
 
 
-# This project's own loop trains the first and Lightning's the second.
-ONE_PER_LOOP = {"cifar_optimizers", "genomic_caduceus/train"}
+# Options of the first are flags, those of the second Hydra's words. Both have this project's loop.
+TWO_FOR_ALL = {"cifar_optimizers", "genomic_caduceus/train"}
 
 
 def pytest_generate_tests(metafunc):
     """Run a test that asks for a program for every one that it can mean, unless it names its own.
 
-    With the mark `one_per_loop`, only the long tests run it for more than one program of each training loop.
+    With the mark `two_for_all`, only the long tests run it for more programs than these two.
     """
     given = any("program_name" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
     folder = metafunc.definition.path.parent.name
     own = [name for name in modules() if name.partition("/")[0] == folder]
     if "program_name" in metafunc.fixturenames and not given and len(own) != 1:
-        few = metafunc.definition.get_closest_marker("one_per_loop")
+        few = metafunc.definition.get_closest_marker("two_for_all")
         names = [
-            pytest.param(name, marks=[pytest.mark.long] if few and name not in ONE_PER_LOOP else [])
+            pytest.param(name, marks=[pytest.mark.long] if few and name not in TWO_FOR_ALL else [])
             for name in own or modules()
         ]
         metafunc.parametrize("program_name", names, indirect=True)

@@ -79,7 +79,7 @@ def test_quick_is_a_few_steps_and_max_steps_as_many_as_it_says(run_train, device
     assert run_train(*tiny(max_steps=3), out="three").json("summary.json")["steps"] == 3
 
 
-@pytest.mark.one_per_loop
+@pytest.mark.two_for_all
 def test_equal_seeds_give_equal_networks(run_train, tiny):
     first, again, other = (
         run_train(*tiny(max_steps=4, seed=seed), out=name).last["model"]
@@ -89,7 +89,7 @@ def test_equal_seeds_give_equal_networks(run_train, tiny):
     assert not all(torch.equal(first[name], other[name]) for name in first)
 
 
-@pytest.mark.one_per_loop
+@pytest.mark.two_for_all
 def test_16_bits_learn_almost_the_same(undisturbed, tiny):
     exact, found = undisturbed(tiny()), undisturbed(tiny(precision="bf16"))
     assert "precision  bf16" in (found.folder / "train.log").read_text()
@@ -131,7 +131,7 @@ def test_a_stopped_run_continues_bit_equal(continues_bit_equal, settings):
     continues_bit_equal("fourth", signal.SIGTERM, **settings)
 
 
-@pytest.mark.one_per_loop
+@pytest.mark.two_for_all
 @pytest.mark.parametrize(
     ("where", "number", "settings"),
     [
@@ -155,7 +155,7 @@ THOUSAND = -(-1000 // len(modules()))  # of all programs together
 
 
 @not_on_macos
-@pytest.mark.one_per_loop
+@pytest.mark.two_for_all
 @pytest.mark.parametrize(
     ("kills", "ends"),
     [(4, 1), pytest.param(THOUSAND, 3, marks=[pytest.mark.long, pytest.mark.timeout(7200)])],
@@ -188,7 +188,7 @@ def test_what_a_stopped_run_says_to_type_continues_it(run_train, signal_at, tiny
     assert run_train(*words[2:]).json("heartbeat.json")["status"] == "finished"
 
 
-@pytest.mark.one_per_loop
+@pytest.mark.two_for_all
 def test_auto_continues_the_newest_run_with_equal_options(run_train, signal_at, tiny, without_curves):
     signal_at(2)
     stopped = run_train(*tiny(seed=5))
@@ -201,7 +201,7 @@ def test_auto_continues_the_newest_run_with_equal_options(run_train, signal_at, 
     assert "no unfinished run with these options: starting anew" in anew.out
 
 
-@pytest.mark.one_per_loop
+@pytest.mark.two_for_all
 def test_which_options_a_resumed_run_takes(run_train, stop, signal_at, system, program):
     """What would make it another run is refused; what it has anyway, and where it computes, may be said."""
     stopped, spelt = stop(2), system.PROGRAM.spelling.option
@@ -260,7 +260,7 @@ def test_what_a_user_typed_is_told_as_it_was_typed(run_train, system, tmp_path, 
     assert_refused(run_train(out=folder), f"error: {spelt} is not empty; choose another folder\n")
 
 
-@pytest.mark.one_per_loop
+@pytest.mark.two_for_all
 def test_names_do_not_steer_the_terminal(run_train, tiny, without_curves):
     out = "red \x1b[31m\x9b2J\x07\r"
     run = run_train(*tiny(max_steps=1), out=out, resume="auto")
@@ -291,7 +291,7 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.program
-@pytest.mark.one_per_loop
+@pytest.mark.two_for_all
 def test_on_a_terminal_there_is_a_bar_and_lines_stay_whole(system, tiny, tmp_path, monkeypatch, one_thread):
     monkeypatch.setattr(sys, "stdout", Terminal())
     assert system.PROGRAM.main(tiny(out=tmp_path / "run")) == 0

@@ -95,7 +95,7 @@ HARMLESS_OR_REFUSED = (*[edit_option] * 5, edit_config, edit_config, edit_heartb
 ANSWERED = (edit_checkpoint, edit_checkpoint, flip_config)
 
 
-@pytest.mark.one_per_loop
+@pytest.mark.two_for_all
 @pytest.mark.parametrize("kinds", [HARMLESS_OR_REFUSED, ANSWERED], ids=["harmless-or-refused", "answered"])
 @few_or(300, 10)
 def test_damaged_run_folders(

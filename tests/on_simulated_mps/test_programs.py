@@ -14,7 +14,7 @@ def test_a_run_takes_its_steps_and_continues_bit_equal(run_train, tiny, stop, un
     takes_its_steps_and_continues(run_train, tiny, stop, undisturbed, settings)
 
 
-@pytest.mark.one_per_loop
+@pytest.mark.two_for_all
 def test_a_run_in_bf16_takes_its_steps_and_continues_bit_equal(run_train, tiny, stop, undisturbed):
     takes_its_steps_and_continues(run_train, tiny, stop, undisturbed, {"precision": "bf16"})
 
