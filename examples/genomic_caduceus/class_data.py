@@ -1,4 +1,4 @@
-"""Data sets of labelled sequences: generated ones with a known optimum, and folders of classes."""
+"""Sequences with classes: what a data set of them is, and those in folders and tables."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

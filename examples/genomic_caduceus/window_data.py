@@ -1,4 +1,4 @@
-"""Data sets for predicting bases: generated ones with a known optimum, and windows of a genome."""
+"""Windows of a genome, in which a network learns to predict masked bases."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

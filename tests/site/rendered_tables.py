@@ -20,7 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
 HOOKS = ROOT / "docs" / "hooks"
 STORED = Path(__file__).with_suffix(".md")
 COUNTED_IN_THE_TREE = {"shell-sections"}  # who adds a shell block would have to write the text again
-CUT = {f"variables-{group}" for group in ("compile", "cpu", "fallback", "kernels", "lightning", "profiling")}  # their first entries are in another group
+CUT = {
+    f"variables-{group}" for group in ("compile", "cpu", "fallback", "kernels", "lightning", "profiling")
+}  # their first entries are in another group
 OF_NUMBERS = {"time_and_cost", "published_speeds"}  # data that are no catalogues, beside all in results/
 MOST = 3  # entries of a list in a catalogue
 LINES = 40  # of a table; all but the longest catalogues are shorter

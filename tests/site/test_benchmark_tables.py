@@ -11,7 +11,6 @@ from data_tables import render
 from indicator_sizes import measured_sizes
 
 from examples.benchmarking.report import last_loss, losses_differ
-from examples.systems import cases, modules
 from snippets.timing import spread
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -184,7 +183,9 @@ def test_the_sizes_of_a_mac_get_a_table(with_a_mac):
     assert mac.splitlines()[2] == "| `small` | 36,130 | 64 | 11.8 | 12.5 | – | – | 24 |"
     assert origin.count("failed: ") == 1 and "benchmarks/a-mac/`" in origin
     assert "| `large` | 152,558,978 | 16 | 3,204 | 47.8 | 35.3 | 24.5 | 131 |" in server
-    assert "| 大小 | 参数量 | 批大小 | CPU，ms | GPU，ms | bf16，ms | 再加编译，ms |" in render("indicator-sizes", "zh")
+    assert "| 大小 | 参数量 | 批大小 | CPU，ms | GPU，ms | bf16，ms | 再加编译，ms |" in render(
+        "indicator-sizes", "zh"
+    )
 
 
 def test_one_machine_may_measure_a_size_only_once(with_a_mac):

@@ -4,11 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
-from origins import load
 
 from examples.cifar_optimizers.optimizers import OPTIMIZERS
-from snippets.errors import Option
 from examples.cifar_optimizers.options import PUBLISHED, SMALL, Options, read_command_line
+from snippets.errors import Option
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [

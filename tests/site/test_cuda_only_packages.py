@@ -1,7 +1,5 @@
 """Packages that need CUDA: complete data, and the recipe's names."""
 
-import re
-
 import pytest
 from origins import DATA, load
 

@@ -57,7 +57,8 @@ def test_a_wrong_specification_is_one_sentence(monkeypatch):
     with pytest.raises(PluginError) as raised:
         put_in("<!-- table: glossary -->")
     assert str(raised.value) == (
-        "guides/speed.md: docs/data/tables/glossary.yaml: glossary: column 'A / 甲': `ene`: 'ene' is undefined"
+        "guides/speed.md: docs/data/tables/glossary.yaml: glossary: column 'A / 甲': "
+        "`ene`: 'ene' is undefined"
     )
 
 

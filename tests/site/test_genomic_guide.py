@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 import pytorch_lightning as pl
 
-from examples.genomic_caduceus.model import Backbone, Classifier
 from examples.genomic_caduceus.options import PRETRAIN, TRAIN
 from examples.systems import find
 from snippets.errors import UsageError

@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 
 import operator_tables as page
-from data_tables import render
 import pytest
 from bs4 import BeautifulSoup
+from data_tables import render
 
 from snippets.operator_support import (
     ELSEWHERE,

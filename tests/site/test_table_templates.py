@@ -48,7 +48,12 @@ def test_columns_are_repeated_and_the_table_turned():
       - for seed in data:
           - Seed {{ seed }} / 种子 {{ seed }}: row[index]
     """
-    assert shown(text, "zh") == ["| 5 的 | 3 | 17 |", "| --- | --- | --- |", "| 种子 3 | 1 | 8 |", "| 种子 5 | 2 | 9 |"]
+    assert shown(text, "zh") == [
+        "| 5 的 | 3 | 17 |",
+        "| --- | --- | --- |",
+        "| 种子 3 | 1 | 8 |",
+        "| 种子 5 | 2 | 9 |",
+    ]
 
 
 def test_what_stands_around_a_table():
@@ -114,7 +119,10 @@ def test_the_file_and_the_table_are_named(tmp_path, monkeypatch):
         ("[6.37, 6.2] | lower_bold(2)", "6.37 / 6.20"),  # within 3 %
         ("[[1, 2], [3, 5]] | map('around') | map(attribute='high') | join", "25"),
         ("links([['pull', 5, 'a/b'], ['issue', 6]]) | join", "[a/b#5](https://github.com/a/b/pull/5)"),
-        ("links([['text', 'https://github.com/a/b/blob/x.md'], ['text', 'https://c.org/d/']])", "['[a/b](https"),
+        (
+            "links([['text', 'https://github.com/a/b/blob/x.md'], ['text', 'https://c.org/d/']])",
+            "['[a/b](https",
+        ),
         ("none | ms | unit('s')", "None"),
     ],
 )
