@@ -177,13 +177,13 @@ def test_every_page_of_the_built_site_is_visited(built_site):
 
 
 @pytest.mark.parametrize(("file", "scheme"), VISITS)
-def test_a_page_loads_whole_fits_a_phone_and_is_accessible(visitor, site_url, file, scheme):
+def test_page_loads_fits_a_phone_and_is_accessible(visitor, site_url, file, scheme):
     """No error, no foreign host, no sideways scrolling, nothing that axe objects to: one visit for all."""
     visitor.emulate_media(color_scheme=scheme)
     assert complaints(visitor, site_url + address(file), "zh" if file.startswith("zh/") else "en") == []
 
 
-def test_the_short_tests_visit_every_page_in_one_language_at_least():
+def test_short_visits_cover_every_page_in_one_language():
     short = [visit.values for visit in VISITS if not visit.marks]
     assert {file.removeprefix("zh/") for file, _ in short} == {
         file.removeprefix("zh/") for file in page_files(ROOT)
@@ -241,9 +241,7 @@ def test_search_finds_words_and_api_names(page, site_url, language, words):
         ),  # not every word occurs
     ],
 )
-def test_what_is_pasted_without_a_key_finds_the_page_that_answers_it(
-    search_page, site_url, language, words, expected
-):
+def test_pasted_words_find_the_page_that_answers(search_page, site_url, language, words, expected):
     """Among the first five. Evidence and bookkeeping are not among the results at all."""
     page = search_page(language)
     page.locator(".md-search__input").fill(words)  # as from a menu: an input event, and no key
@@ -307,7 +305,7 @@ def test_other_words_belong_to_sections_that_exist(built_site, locale):
     assert other_words(words, locale).keys() - {section["location"] for section in sections["docs"]} == set()
 
 
-def test_sections_are_loaded_by_the_first_search_and_not_before(page, site_url):
+def test_first_search_loads_the_sections(page, site_url):
     loaded = []
     page.on("request", lambda request: loaded.append(request.url))
     page.goto(site_url, wait_until="networkidle")
@@ -363,7 +361,7 @@ def test_colour_scheme_is_shared_by_both_languages(page, site_url):
     assert page.locator("body").get_attribute("data-md-color-scheme") == "slate"
 
 
-def test_the_404_page_speaks_both_languages_and_loads_from_any_address(page, site_url):
+def test_404_page_is_bilingual_and_loads_anywhere(page, site_url):
     page.goto(f"{site_url}404.html", wait_until="networkidle")
     assert page.problems == []
     text = page.locator("article").inner_text()

@@ -79,7 +79,7 @@ def rows(lines):
     return {line.split()[0]: line for line in table}
 
 
-def test_every_level_has_a_row_with_its_speed_and_loss(run):
+def test_every_level_has_speed_and_loss(run):
     code, lines, _ = run("fake_system", *ON_CPU, *SHORT)
     table = rows(lines)
     assert code == 0
@@ -90,7 +90,7 @@ def test_every_level_has_a_row_with_its_speed_and_loss(run):
     assert "steps      3 not counted, then 4 readings of the clock" in lines
 
 
-def test_levels_that_cannot_run_say_why_and_have_no_speed(run, tmp_path):
+def test_unavailable_levels_give_a_reason_and_no_speed(run, tmp_path):
     words = ["--bf16", "refuse", "--fp16", "oom", "--compiled", "raise"]
     code, lines, _ = run(
         "fake_system", "--levels", "cpu,mps,cpu+bf16,cpu+fp16,cpu+compile", *SHORT, *words, "--json", "b.json"
@@ -207,7 +207,7 @@ def test_a_file_that_cannot_be_written_is_one_line(run, monkeypatch):
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)], ids=["SIGINT", "SIGTERM"]
 )
-def test_a_crash_costs_one_row_and_an_interruption_the_current_one(start, tmp_path, number):
+def test_crash_or_interruption_costs_one_row(start, tmp_path, number):
     target = tmp_path / "b.json"
     faults = ["--bf16", "segfault", "--fp16", "hang"]
     process = start("--levels", "cpu+bf16,cpu,cpu+fp16", *SHORT, *faults, "--json", target)

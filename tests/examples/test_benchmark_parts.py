@@ -65,7 +65,7 @@ def test_a_level_is_given_to_the_system_as_options():
     assert Level("cpu").options() == {"device": "cpu", "precision": "fp32"}
 
 
-def test_a_job_survives_the_way_to_the_child_and_decides_some_options():
+def test_job_round_trips_and_decides_some_options():
     job = Job("m", ["--width", "8"], Level("cpu", "bf16", True), Plan(2, 5), batch_size=32)
     assert Job.from_json(job.to_json()) == job
     decided = {"device": "cpu", "precision": "bf16", "compile": True, "epochs": 52, "max_steps": 52}
@@ -98,7 +98,7 @@ class Counting:
         return torch.tensor([float(self.step), 0.5])
 
 
-def test_long_steps_are_timed_one_by_one_and_go_through_the_epochs(monkeypatch):
+def test_long_steps_are_timed_singly_across_epochs(monkeypatch):
     task = Counting(monkeypatch, [9.0, 0.5, 0.1, 0.2, 0.3, 0.4, 0.5])
     result = time_steps(task, Plan(warm_up=2, readings=5))
     assert result["seconds"] == pytest.approx([0.101, 0.201, 0.301, 0.401, 0.501])
@@ -110,7 +110,7 @@ def test_long_steps_are_timed_one_by_one_and_go_through_the_epochs(monkeypatch):
     assert task.epochs == [(0, 0), (1, 0)]
 
 
-def test_short_steps_are_timed_in_groups_but_compared_at_the_same_step(monkeypatch):
+def test_short_steps_are_grouped_and_compared_equally(monkeypatch):
     task = Counting(monkeypatch, [0.001] * 100)
     result = time_steps(task, Plan(warm_up=2, readings=3))
     assert task.step == Plan(2, 3).most_steps == 32
@@ -120,7 +120,7 @@ def test_short_steps_are_timed_in_groups_but_compared_at_the_same_step(monkeypat
     assert result["memory_mb"] > 0
 
 
-def test_the_device_is_waited_for_before_the_clock_is_read(monkeypatch):
+def test_device_is_synchronized_before_the_clock_is_read(monkeypatch):
     task = Counting(monkeypatch, [0.1] * 3)
     monkeypatch.setattr(steps, "synchronize", lambda device: setattr(task, "now", task.now + 1))
     assert Steps(task, task.batches(0, 0)).timed(2) == pytest.approx(2 * 0.101 + 1)
@@ -193,7 +193,7 @@ def test_a_row_of_the_table():
     assert line(rows[-1]).endswith("2.0000 differs")
 
 
-def test_a_row_without_a_time_has_no_number_but_the_batch_size():
+def test_row_without_time_shows_only_the_batch_size():
     job = Job("m", [], Level("mps"), Plan(), 64)
     row = add_row([], job, {"status": "unavailable", "reason": "only Macs have it"})
     assert line(row).split() == ["mps", "64", "not", "available:", "only", "Macs", "have", "it"]
@@ -321,6 +321,6 @@ def test_the_words_of_a_system_are_its_own():
         ),
     ],
 )
-def test_options_that_the_benchmark_decides_are_refused_however_they_are_typed(words, message):
+def test_options_decided_by_the_benchmark_are_refused(words, message):
     with pytest.raises(UsageError, match=f"^{message}$"):
         check_words(read_options(["genomic_caduceus/train", *words.split()]))

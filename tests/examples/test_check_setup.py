@@ -138,7 +138,7 @@ def test_rosetta_is_the_first_thing_to_fix():
     assert only(machine, "MPS").status == "problem" and "Rosetta" in only(machine, "MPS").found
 
 
-def test_an_intel_mac_is_a_note_and_ends_at_222_with_numpy_below_2():
+def test_intel_mac_gets_pytorch_222_and_numpy_1():
     probe = {**NO_MPS, "torch": {**NO_MPS["torch"], "numpy_error": "RuntimeError: Numpy is not available"}}
     machine = mac(arch="x86_64", chip="Intel", macos="14.1", python="3.11.9", probe=probe, **INTEL_PACKAGES)
     assert not_ok(machine) == {"macOS": "note", "MPS": "note", "NumPy": "problem"}
@@ -258,7 +258,7 @@ def test_requirements_of_torchvision(have, requirement, fits):
     assert satisfies(have, requirement) is fits
 
 
-def test_a_torchvision_that_does_not_fit_fails_or_is_absent():
+def test_unfit_torchvision_is_a_problem_or_absent():
     result = only(mac(torchvision="0.28.0", torchvision_needs="==2.13.0"), "torchvision")
     assert result.status == "problem" and "needs torch==2.13.0" in result.found
     assert result.fix == "python -m pip install torch==2.15.0 torchvision==0.29.2"
@@ -420,7 +420,7 @@ def test_a_copied_script_reports_on_this_machine(alone):
 
 
 @pytest.mark.program
-def test_text_names_a_harmful_variable_and_ends_with_exit_code_1():
+def test_harmful_variable_is_named_with_exit_code_1():
     done = run_script(KMP_DUPLICATE_LIB_OK="TRUE")
     assert done.returncode == 1
     assert "[problem] Variables: KMP_DUPLICATE_LIB_OK=TRUE" in done.stdout

@@ -71,7 +71,7 @@ def test_a_finished_run_is_left_alone(run_train, system, tiny, without_curves):
     assert (again.code, again.json("summary.json") | {"options": summary["options"]}) == (0, summary)
 
 
-def test_quick_is_a_few_steps_and_max_steps_as_many_as_it_says(run_train, device, tiny):
+def test_quick_and_max_steps_limit_the_steps(run_train, device, tiny):
     quick = run_train(device=device, quick=True, out="quick")
     assert quick.code == 0
     assert (quick.folder / "curves.png").exists()
@@ -253,7 +253,7 @@ def test_a_mistake_is_one_line_and_writes_nothing(run_train, system, tmp_path, t
 
 
 @pytest.mark.parametrize("folder", ["sweep--lr=0.1", "x --batch-size 64", "a--resume auto", "{out} %s \\n"])
-def test_what_a_user_typed_is_told_as_it_was_typed(run_train, system, tmp_path, folder):
+def test_options_are_quoted_as_the_user_typed_them(run_train, system, tmp_path, folder):
     (tmp_path / folder).mkdir()
     (tmp_path / folder / "thesis.txt").touch()
     spelt = system.PROGRAM.spelling.option(Option("out", folder))
@@ -271,7 +271,7 @@ def test_names_do_not_steer_the_terminal(run_train, tiny, without_curves):
     assert again.out.startswith("red \\x1b[31m")
 
 
-def test_options_that_nobody_knows_are_answered_with_those_that_there_are(run_train, program, tmp_path):
+def test_unknown_options_are_refused_and_write_nothing(run_train, program, tmp_path):
     for word in ("--max-step", "extra") if not program.speaks_hydra else ("--max-step", "max_step=3"):
         assert_refused(run_train(word), f"unknown {'key max_step' if '=' in word else 'option'}")
     assert list(tmp_path.iterdir()) == []
@@ -292,7 +292,7 @@ class Terminal(io.StringIO):
 
 @pytest.mark.program
 @pytest.mark.two_for_all
-def test_on_a_terminal_there_is_a_bar_and_lines_stay_whole(system, tiny, tmp_path, monkeypatch, one_thread):
+def test_terminal_shows_a_bar_and_whole_lines(system, tiny, tmp_path, monkeypatch, one_thread):
     monkeypatch.setattr(sys, "stdout", Terminal())
     assert system.PROGRAM.main(tiny(out=tmp_path / "run")) == 0
     shown = sys.stdout.getvalue()
@@ -320,7 +320,7 @@ def test_home_folders_are_expanded(run_train, tiny, monkeypatch, tmp_path, witho
     assert not (tmp_path / "~").exists()
 
 
-def test_a_folder_may_have_a_name_that_is_no_text(run_train, tiny, without_curves):
+def test_folder_name_may_be_undecodable_bytes(run_train, tiny, without_curves):
     accept_any_output()
     out = os.fsdecode(b"run-\xff")
     run = run_train(*tiny(max_steps=1), out=out)
@@ -347,7 +347,7 @@ def test_out_of_memory_names_the_options_that_need_it(run_train, tiny, system, m
     assert (list(tmp_path.iterdir()) == []) == (broken == "__init__")  # before the first step
 
 
-def test_a_loss_that_is_not_a_number_ends_the_run(run_train, tiny, system, save_often, monkeypatch):
+def test_nan_loss_ends_the_run(run_train, tiny, system, save_often, monkeypatch):
     after_step = Training.after_step
 
     def broken(training, measures, *others):

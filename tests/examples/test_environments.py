@@ -154,7 +154,7 @@ def check(ends):
     ("cases", "count"),
     [pytest.param(FEW, 1, id="sample"), pytest.param(FORKED, 3, id="all", marks=LONG)],
 )
-def test_what_a_process_may_do_and_how_its_files_are_called(
+def test_programs_cope_with_restrictions_and_odd_names(
     cases, count, prepared, references, outcome_of, tmp_path
 ):
     """And with everything allowed again, trainings end as undisturbed ones do."""

@@ -120,7 +120,7 @@ def test_a_finished_run(make_run, watch):
 
 
 @pytest.mark.parametrize("status", ["interrupted", "failed"])
-def test_a_run_that_ended_too_early_says_how_to_go_on(make_run, watch, tmp_path, monkeypatch, status):
+def test_run_that_ended_early_shows_how_to_continue(make_run, watch, tmp_path, monkeypatch, status):
     monkeypatch.chdir(tmp_path)
     make_run("my night", status=status, error="RunError: the loss became nan at step 7")
     code, lines, _ = watch("my night", "--once")
@@ -163,7 +163,7 @@ def test_a_log_that_cannot_be_read_proves_nothing(make_run, watch):
 
 
 @pytest.mark.program
-def test_a_run_of_another_machine_is_judged_by_its_heartbeat_alone(make_run, watch, dead_pid):
+def test_run_of_another_machine_is_judged_by_heartbeat(make_run, watch, dead_pid):
     elsewhere = CONFIG | {"provenance": {"kernel": "not this one"}}
     assert watch(make_run("a", elsewhere, pid=dead_pid), "--once")[0] == 0
     code, lines, _ = watch(make_run("b", elsewhere, pid=dead_pid, age=500), "--once")
@@ -374,7 +374,7 @@ def test_without_a_name_it_takes_what_is_running(make_run, watch, tmp_path, monk
 @pytest.mark.parametrize(
     ("system", "script"), [("plans/train_edges", "plans/train_edges.py"), ("plans", "plans/train.py")]
 )
-def test_without_its_command_a_run_is_continued_by_its_own_program(make_run, watch, system, script):
+def test_unknown_command_continues_with_its_own_program(make_run, watch, system, script):
     lines = watch(make_run("a", {"system": system}, status="failed"), "--once")[1]
     assert f"continue with: python examples/{script} --resume" in " ".join(lines)
 
@@ -395,7 +395,7 @@ def test_json(make_run, watch, dead_pid):
 
 
 @pytest.mark.program
-def test_it_starts_without_pytorch_and_where_only_ascii_can_be_shown(make_run):
+def test_monitor_needs_neither_pytorch_nor_unicode(make_run):
     words = ["monitor.py", str(make_run(status="finished")), "--once"]
     code = f"import runpy, sys; sys.argv = {words}; sys.modules['torch'] = None"
     done = subprocess.run(
@@ -417,7 +417,7 @@ def test_a_reader_that_has_seen_enough(make_run):
 
 
 @pytest.mark.program
-def test_output_that_goes_elsewhere_is_plain_lines_until_the_end(tmp_path):
+def test_redirected_output_is_plain_lines(tmp_path):
     """A real run, its end by SIGKILL, and no escape codes."""
     run = Path("run")  # short, so that it fits in its column
     training = subprocess.Popen([sys.executable, FAKE, "--out", run, "--steps", "100000"], cwd=tmp_path)

@@ -58,9 +58,7 @@ def test_a_real_process_is_stopped_and_continued(
     resumed.assert_same_as(undisturbed(words))
 
 
-def test_a_kill_between_the_first_best_and_the_first_last_checkpoint(
-    run_train, save_often, stop, tiny, undisturbed
-):
+def test_kill_before_the_first_last_checkpoint_starts_anew(run_train, save_often, stop, tiny, undisturbed):
     """There is nothing to continue from, but the run is not lost either."""
     run = stop(undisturbed(tiny()).json("config.json")["steps_per_epoch"])
     (run.folder / "checkpoints" / "last.pt").unlink()
@@ -141,7 +139,7 @@ def limit_files():
     signal.signal(signal.SIGXFSZ, handler)
 
 
-def test_a_limit_on_file_sizes_ends_the_run_and_loses_nothing(
+def test_file_size_limit_ends_run_and_loses_nothing(
     run_train, save_often, stop, tiny, undisturbed, limit_files
 ):
     run = stop(5)

@@ -33,7 +33,7 @@ def test_it_fits_on_a_page(file):
 
 
 @each_file
-def test_its_header_names_what_it_imports_and_nothing_is_ours(file):
+def test_header_declares_all_imports_and_no_project_module(file):
     text = file.read_text(encoding="utf-8")
     header = re.search(r"^# /// script\n((?:# .*\n)+)# ///$", text, re.MULTILINE)[1]
     script = tomllib.loads(re.sub(r"^# ", "", header, flags=re.MULTILINE))

@@ -105,7 +105,7 @@ def test_an_error_at_the_start_is_shown(start):
 
 
 @pytest.mark.program
-def test_an_error_is_shown_although_the_first_training_goes_on_printing(start, tmp_path):
+def test_error_is_shown_beside_a_still_printing_training(start, tmp_path):
     """Both write into the log."""
     (tmp_path / "refused.py").write_text(
         "import sys; print('error: taken', file=sys.stderr); print(*'12345', sep='\\n'); sys.exit(2)"
@@ -146,7 +146,7 @@ def start_and_wait(start):
 
 @pytest.mark.program
 @pytest.mark.parametrize(("end", "what"), [("abort", "crashed"), ("device", "failed on its device")])
-def test_a_training_whose_device_fails_goes_on_on_the_cpu(start_and_wait, tmp_path, end, what):
+def test_failed_device_continues_on_the_cpu(start_and_wait, tmp_path, end, what):
     done = start_and_wait("--cpu-fallback", "night", FAKE, "--device", "mps", "--end", end, "--steps", "8")
     pid = int(done.stdout.split()[1])
     assert "goes on on the CPU, once" in done.stdout.splitlines()[-1]

@@ -33,7 +33,7 @@ def test_every_folder_with_a_training_program_is_there():
 
 
 @pytest.mark.parametrize("name", modules())
-def test_a_program_has_its_own_name_and_knows_its_tiny_options(name):
+def test_program_has_its_name_and_reads_tiny_options(name):
     """Runs lie in the folder of that name, so that `--resume auto` finds those of the same program."""
     program = importlib.import_module(modules()[name]).PROGRAM
     assert program.system == name
@@ -122,7 +122,7 @@ def test_other_names_are_one_line(two_programs, capsys, name):
 
 
 @pytest.mark.program
-def test_programs_train_in_order_and_stop_at_the_first_failure(two_programs):
+def test_programs_train_in_order_until_a_failure(two_programs):
     log = two_programs()
     assert main(["plans", str(log), "--quick"]) == 0
     assert log.read_text() == "a--quickb--quick"
@@ -171,7 +171,7 @@ def test_a_signal_gives_the_program_time_to_save(two_programs, tmp_path, number)
     assert log.read_text() == "a"
 
 
-def test_help_says_what_there_is_and_known_needs_a_name(capsys):
+def test_help_lists_systems_and_known_needs_a_name(capsys):
     assert main(["--help"]) == main([]) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("The training systems") and printed.count("two_tower\n") == 2

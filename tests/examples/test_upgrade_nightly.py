@@ -111,7 +111,7 @@ def test_there_and_back(environment):
     "code",
     ["raise ImportError('no symbol _mps')", pytest.param("__version__ = '92.15.9'", marks=pytest.mark.long)],
 )
-def test_a_nightly_that_does_not_work_is_taken_out_again(environment, code):
+def test_broken_nightly_is_removed_again(environment, code):
     make_wheel(environment.nightly, "torch", NEWER, code, needs=["sympy"])
     done = environment.upgrade("--yes")
     assert done.returncode == 1
@@ -122,7 +122,7 @@ def test_a_nightly_that_does_not_work_is_taken_out_again(environment, code):
     assert (environment.version(), list(environment.saved.iterdir())) == (STABLE, [])
 
 
-def test_both_reasons_are_told_when_there_is_nothing_to_go_back_to(environment):
+def test_both_reasons_are_told_without_a_previous_version(environment):
     for path in environment.packages.glob("*"):
         if path.name.startswith("torch"):
             shutil.rmtree(path)

@@ -37,7 +37,7 @@ def test_floor_plans_are_drawn_as_on_the_cpu(run_train, tmp_path):
 
 
 @plans
-def test_a_step_with_floor_plans_is_that_of_the_cpu(system, tiny, monkeypatch):
+def test_floor_plan_step_equals_the_cpu(system, tiny, monkeypatch):
     """Each device draws its own random numbers; here they depend on their place, or on what they disturb."""
 
     def constant(shape, device):

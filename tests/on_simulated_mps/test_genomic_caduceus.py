@@ -12,7 +12,7 @@ genomes = pytest.mark.parametrize(
 
 
 @genomes
-def test_bases_are_learned_in_lightnings_loop_as_on_the_cpu(run_train, tiny, system, monkeypatch):
+def test_lightning_training_equals_the_cpu(run_train, tiny, system, monkeypatch):
     """Masks are drawn on the device, so here they depend on the tokens alone."""
     before, seen, networks, forward = simulated_mps.report(), set(), {}, Backbone.forward
 

@@ -21,7 +21,7 @@ def test_indicators_are_learned_as_on_the_cpu(run_train, tiny):
 
 
 @indicators
-def test_the_table_of_chances_is_learned_as_on_the_cpu(run_train):
+def test_table_training_equals_the_cpu(run_train):
     settings = {"data": "table", "rows": 400, "batch_size": 16, "epochs": 1}
     on_mps, on_cpu = (run_train(device=device, out=device, **settings) for device in ("mps", "cpu"))
     found, expected = (run.json("summary.json") for run in (on_mps, on_cpu))
@@ -30,7 +30,7 @@ def test_the_table_of_chances_is_learned_as_on_the_cpu(run_train):
 
 
 @indicators
-def test_the_network_with_dropout_and_all_indicators_takes_its_steps(run_train):
+def test_origin_size_network_takes_its_steps(run_train):
     before = simulated_mps.report().missing
     sizes = {"size": "origin", "bars": 2000, "val_split": 0.05, "batch_size": 1}
     run = run_train(device="mps", max_steps=2, precision="bf16", **sizes)
@@ -38,7 +38,7 @@ def test_the_network_with_dropout_and_all_indicators_takes_its_steps(run_train):
     assert simulated_mps.report().missing == before
 
 
-def test_indicators_on_one_page_are_learned_as_on_the_cpu(monkeypatch):
+def test_indicator_single_file_equals_the_cpu(monkeypatch):
     monkeypatch.setattr(single_file, "EPOCHS", 1)
     losses = {}
     for device in ("auto", "cpu"):

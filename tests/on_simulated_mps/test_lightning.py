@@ -28,7 +28,7 @@ def trainer(**options: object) -> pl.Trainer:
 
 @pytest.mark.parametrize("accelerator", ["auto", "gpu", "mps"])
 @pytest.mark.parametrize("precision", ["32-true", "bf16-mixed", "16-mixed"])
-def test_a_string_trains_on_mps_with_the_autocast_that_it_names(tmp_path, accelerator, precision):
+def test_precision_string_trains_on_mps_with_its_autocast(tmp_path, accelerator, precision):
     model = Network()  # its training_step checks autocast
     used = train(model, batches(), tmp_path, 1, precision, accelerator)
     assert used.strategy.root_device == torch.device("mps", 0)

@@ -15,7 +15,7 @@ def test_a_run_takes_its_steps_and_continues_bit_equal(run_train, tiny, stop, un
 
 
 @pytest.mark.two_for_all
-def test_a_run_in_bf16_takes_its_steps_and_continues_bit_equal(run_train, tiny, stop, undisturbed):
+def test_bf16_run_resumes_bit_equal(run_train, tiny, stop, undisturbed):
     takes_its_steps_and_continues(run_train, tiny, stop, undisturbed, {"precision": "bf16"})
 
 
@@ -37,7 +37,7 @@ def takes_its_steps_and_continues(run_train, tiny, stop, undisturbed, settings):
     run_train(resume="run").assert_same_as(whole)
 
 
-def test_what_was_saved_on_one_device_continues_on_the_other(run_train, stop, tiny):
+def test_checkpoint_continues_on_the_other_device(run_train, stop, tiny):
     run = stop(3)
     content = torch.load(run.folder / "checkpoints" / "last.pt", weights_only=True)
     assert {weight.device.type for weight in content["model"].values()} == {"mps"}

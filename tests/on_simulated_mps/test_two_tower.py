@@ -9,7 +9,7 @@ towers = pytest.mark.parametrize("program_name", ["two_tower"], indirect=True)
 
 
 @towers
-def test_two_towers_are_learned_as_on_the_cpu_and_used_on_the_device(run_train, tiny):
+def test_two_tower_training_equals_the_cpu(run_train, tiny):
     before = simulated_mps.report().missing
     settings = {"epochs": 2, "temperature": 0.5}
     on_mps, on_cpu = (run_train(*tiny(device=device, **settings), out=device) for device in ("mps", "cpu"))
@@ -30,7 +30,7 @@ def test_two_towers_are_learned_as_on_the_cpu_and_used_on_the_device(run_train, 
     assert simulated_mps.report().missing == before
 
 
-def test_two_towers_on_one_page_are_learned_as_on_the_cpu(monkeypatch):
+def test_two_tower_single_file_equals_the_cpu(monkeypatch):
     before, losses = simulated_mps.report().missing, {}
     monkeypatch.setattr(single_file, "EPOCHS", 1)
     monkeypatch.setattr(single_file, "ROWS", 480)

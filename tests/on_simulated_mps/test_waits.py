@@ -42,7 +42,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_waits_that_are_found_are_those_of_the_device(case):
+def test_found_waits_are_those_of_the_device(case):
     waits, work = CASES[case]
     x = torch.arange(4.0, device=MPS)
     assert waits_of(lambda: work(x)) == (waits, waits)

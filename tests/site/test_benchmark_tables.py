@@ -203,7 +203,7 @@ def changed(monkeypatch, tmp_path, change):
     monkeypatch.setattr(files, "FOLDER", tmp_path)
 
 
-def test_a_loss_that_was_not_a_number_is_a_dash_and_said(monkeypatch, tmp_path):
+def test_nan_loss_is_a_dash_with_a_note(monkeypatch, tmp_path):
     changed(monkeypatch, tmp_path, lambda rows: rows[1].update(last_loss=None, loss_differs=True))
     large = render("benchmark-cifar-large", "en")
     assert "| 1,220 | – |" in large and "`cuda`: the loss differs from that of the first level." in large

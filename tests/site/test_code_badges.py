@@ -95,7 +95,7 @@ def test_versions_stand_at_the_end(known):
     assert added("No code.\n", known())[1] == []
 
 
-def test_the_last_line_also_tells_when_the_page_was_checked(known):
+def test_last_line_tells_the_date_of_checking(known):
     day = date(2026, 11, 23)
     for page, language, expected in (
         (FENCE, "en", "torchvision 0.29.2; checked against sources on 2026-11-23. [How"),

@@ -110,7 +110,7 @@ def test_without_the_drive_nothing_is_trained(session, drive):
     assert "MyDrive" in printed
 
 
-def test_a_second_session_goes_on_where_the_first_was_ended(session, drive):
+def test_second_session_continues_where_the_first_ended(session, drive):
     kept = drive / "MyDrive" / "runs" / "colab"
     with working_copy(ROOT) as folder:
         first = session("first", folder).start("train")

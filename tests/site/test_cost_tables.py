@@ -11,7 +11,7 @@ from examples.cifar_optimizers.model import ResNet18, parameter_count
 from examples.indicator_transformer.indicators import INDICATORS
 
 
-def test_augmentation_of_a_whole_batch_is_ten_times_as_fast():
+def test_whole_batch_augmentation_is_ten_times_faster():
     entries = load("augmentation")
     for entry in entries:
         assert entry["pairs"] >= 30 and entry["ratio"]["median"] >= 10
@@ -27,7 +27,7 @@ def test_what_the_page_concludes_from_the_workers():
     assert two["first_batch"] == pytest.approx(1.5, abs=0.3)  # the start costs one and a half seconds
 
 
-def test_indicators_were_timed_on_a_year_and_their_cost_is_linear():
+def test_indicator_cost_is_linear_over_a_year():
     stored = load("indicator_features")
     assert stored["rows"][-1]["bars"] == 365 * 24 * 60
     assert stored["indicators"] == len(INDICATORS)

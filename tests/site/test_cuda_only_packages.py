@@ -9,7 +9,7 @@ PACKAGES, READ = (load("cuda_only_packages", DATA)[name] for name in ("packages"
 
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package["name"])
-def test_every_package_is_complete_and_was_read_after_it_was_written(package):
+def test_every_package_entry_is_complete_and_dated(package):
     keys = {"name", "release", "purpose", "state", "note", "instead", "sources", "newest"}
     assert package.keys() == keys
     assert package["newest"] <= READ

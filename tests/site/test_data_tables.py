@@ -28,7 +28,7 @@ def on_a_chinese_page(monkeypatch):
     monkeypatch.setenv("DOCS_LOCALE", "zh")
 
 
-def test_a_table_replaces_its_marker_in_the_language_of_the_page(monkeypatch):
+def test_table_replaces_its_marker_in_page_language(monkeypatch):
     monkeypatch.setitem(data_tables.error_messages.TABLES, "error-topics", lambda language: f"| {language} |")
     assert put_in("Before\n\n<!-- table: error-topics -->\n\nafter") == "Before\n\n| zh |\n\nafter"
 
@@ -40,7 +40,7 @@ def test_an_unknown_name_is_told_with_its_page(name):
     assert str(raised.value) == f"guides/speed.md: there is no table named {name!r}"
 
 
-def test_a_defect_in_a_renderer_keeps_its_cause_and_names_table_and_page(monkeypatch):
+def test_failing_renderer_names_table_and_page(monkeypatch):
     def defective(language):
         return {"fp32": 1.0}["bf16"]
 
@@ -63,14 +63,14 @@ def test_a_wrong_specification_is_one_sentence(monkeypatch):
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_name_on_a_page_is_a_table_and_every_table_is_on_a_page(language):
+def test_tables_on_pages_are_those_that_exist(language):
     pages = [path.read_text(encoding="utf-8") for path in (DOCS / language).rglob("*.md")]
     named = {name for page in pages for name in re.findall(r"<!-- table: (\S+) -->", page)}
     assert named == data_tables.renderers().keys() and len(named) > 30
 
 
 @pytest.mark.parametrize("name", sorted(data_tables.renderers()))
-def test_both_languages_have_the_same_rows_figures_code_and_links(name):
+def test_languages_have_equal_figures_code_and_links(name):
     english, chinese = (data_tables.render(name, language) for language in ("en", "zh"))
     assert compare_numbers(english, chinese, exact=True)[1] == []
     code_and_links = [

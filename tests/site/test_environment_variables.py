@@ -46,14 +46,14 @@ def test_vs_code_gets_a_configuration_with_the_variable():
     assert configuration["env"] == {FALLBACK: "1"}
 
 
-def test_terminals_of_vs_code_get_the_variable_and_the_env_file():
+def test_vs_code_terminals_get_variable_and_env_file():
     settings = json.loads(shown(FILES / "settings.json", "terminal"))
     assert settings["terminal.integrated.env.osx"] == {FALLBACK: "1"}
     assert settings["python.terminal.useEnvFile"] is True
     assert settings["python.envFile"].endswith("/.env")
 
 
-def test_the_agent_that_we_write_has_what_the_page_shows(monkeypatch, tmp_path):
+def test_written_agent_equals_the_shown_one(monkeypatch, tmp_path):
     for name in [name for name in os.environ if name.startswith("PYTORCH_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv(FALLBACK, "1")
@@ -64,7 +64,7 @@ def test_the_agent_that_we_write_has_what_the_page_shows(monkeypatch, tmp_path):
     assert plistlib.loads(f"<plist><dict>{shown(FILES / 'agent.plist', 'variables')}</dict></plist>".encode())
 
 
-def test_the_workflow_sets_strings_for_a_job_and_for_a_step():
+def test_workflow_sets_strings_for_job_and_step():
     text = WORKFLOW.read_text(encoding="utf-8")
     job = yaml.safe_load(text)["jobs"]["mac"]
     scopes = [job["env"], *(step["env"] for step in job["steps"] if "env" in step)]
@@ -94,7 +94,7 @@ def in_bash(section, home, file="environment_variables"):
 
 
 @pytest.mark.program
-def test_a_variable_before_a_command_and_one_for_the_session_arrive(tmp_path):
+def test_shell_variables_reach_one_command_and_the_session(tmp_path):
     assert in_bash("one_command", tmp_path) == "1\n"
     assert in_bash("session", tmp_path) == f"{FALLBACK}=1\n"
 
@@ -121,7 +121,7 @@ def test_the_cell_sets_the_variable_before_pytorch_is_imported(tmp_path, monkeyp
     assert runpy.run_path(str(FILES / "notebook.py"))["torch"].SEEN == "1"
 
 
-def test_the_cell_ends_with_an_error_if_pytorch_is_imported_already(monkeypatch):
+def test_notebook_cell_fails_after_pytorch_is_imported(monkeypatch):
     assert torch.__name__ in sys.modules
     monkeypatch.setenv(FALLBACK, "before")
     with pytest.raises(RuntimeError, match="restart the kernel"):

@@ -37,7 +37,7 @@ def first_sentence(answer):
     return re.split(r"(?<=[.?!])\s|(?<=。)", shown(answer))[0]
 
 
-def test_at_least_sixty_questions_and_the_same_in_both_languages():
+def test_sixty_questions_are_equal_in_both_languages():
     assert len(ENTRIES["en"]) >= 60
     assert list(ENTRIES["en"]) == list(ENTRIES["zh"])
     for language in LANGUAGES:
@@ -53,7 +53,7 @@ def test_questions_differ(language):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("ident", ENTRIES["en"])
-def test_an_answer_is_short_begins_short_and_leads_to_a_page_of_the_handbook(language, ident):
+def test_answer_is_short_and_links_a_page(language, ident):
     _, answer = ENTRIES[language][ident]
     assert width(first_sentence(answer)) <= LONGEST_SENTENCE
     assert width(shown(answer)) <= LONGEST_ANSWER

@@ -88,7 +88,7 @@ def test_the_words_about_drawn_plans_fit_what_was_measured():
     assert row["line_median"] == 0  # "to the very pixel"
 
 
-def test_the_words_about_three_options_and_memory_fit_what_was_measured():
+def test_three_options_and_memory_fit_the_measurements():
     (entry,) = read("ablation")
     mean = {row["name"]: numpy.mean(row["in_line"]) for row in entry["rows"]}
     assert mean["no_place_weight"] < 1.2 * QUALITY["default"]["random"]["in_line"]
@@ -100,7 +100,7 @@ def test_the_words_about_three_options_and_memory_fit_what_was_measured():
     assert once["ratio"]["median"] == pytest.approx(1 / 3, abs=0.02)
 
 
-def test_the_commands_of_the_longer_training_are_those_that_were_measured():
+def test_commands_of_the_longer_training_were_measured():
     commands = (ROOT / "snippets/shell/floorplans_mac.sh").read_text(encoding="utf-8").splitlines()
     for stage in ("nodes", "edges"):
         typed, *shown = [
@@ -111,7 +111,7 @@ def test_the_commands_of_the_longer_training_are_those_that_were_measured():
         assert typed - {"--device cuda"} in shown
 
 
-def test_more_steps_take_longer_and_ddpm_puts_more_corners_in_line():
+def test_more_steps_take_longer_and_ddpm_aligns_more():
     found = {(row["sampler"], row["steps"]): row for row in QUALITY["default"]["samplers"]}
     for steps in (50, 100, 250):
         assert found["ddpm", steps]["in_line"] > 1.1 * found["ddim", steps]["in_line"]

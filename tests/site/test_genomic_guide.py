@@ -108,7 +108,7 @@ def values(*words):
     )
 
 
-def test_half_of_the_batch_takes_two_passes_only_if_the_step_keeps_its_size():
+def test_passes_follow_from_batch_and_global_batch_size():
     assert values(EXPERIMENT) == (64, 2, "bf16-mixed")
     assert values("batch_size=64", "train.global_batch_size=128")[:2] == (64, 2)
     assert values("batch_size=32", "train.global_batch_size=64")[:2] == (32, 2)

@@ -86,7 +86,7 @@ def test_a_way_that_failed_is_a_dash(entries, way, size, reason, row):
     assert "A dash" not in table("indicator-batches", entries["cuda"])[-1]
 
 
-def test_a_batch_size_of_which_every_way_failed_has_a_row(entries):
+def test_batch_size_that_always_failed_has_a_row(entries):
     entry = entries["cuda"]
     for way in {row["way"] for row in entry["rows"]}:
         entry = without(entry, way, 16, "out of memory")
@@ -133,7 +133,7 @@ def test_speeds_follow_from_the_times(entries):
             assert row["low_ms"] <= row["step_ms"] <= row["high_ms"]
 
 
-def test_a_cpu_with_bf16_in_hardware_is_faster_with_it_and_slower_compiled(entries):
+def test_cpu_is_faster_in_bf16_and_slower_compiled(entries):
     rows = {key: row["step_ms"] for key, row in measured(entries["cpu"]).items()}
     for size in (16, 32, 64):
         assert 1.7 < rows[size, "fp32"] / rows[size, "bf16"] < 2.3

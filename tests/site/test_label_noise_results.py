@@ -36,7 +36,7 @@ def test_the_data_say_how_they_were_made():
                     assert accuracy * 355 == pytest.approx(round(accuracy * 355), abs=0.01)
 
 
-def test_after_10_epochs_all_but_radam_lose_1_to_3_points():
+def test_all_but_radam_lose_1_to_3_points():
     for name in names():
         assert (1 <= lost(name, 10) <= 3) == (name != "RAdam")
     assert max(names(), key=lambda name: lost(name, 10)) == "RAdam"

@@ -67,7 +67,7 @@ def test_a_mac(language, sentence):
         ),
     ],
 )
-def test_a_result_of_the_cpu_does_not_name_the_gpu(device, by_hand, english, chinese):
+def test_cpu_result_does_not_name_the_gpu(device, by_hand, english, chinese):
     for language, words in (("en", english), ("zh", chinese)):
         assert origins.machine_words(SERVER | by_hand, language, device) == words
 

@@ -73,7 +73,7 @@ def test_a_site_without_a_fault_passes_every_check(site):
 
 
 @pytest.mark.program
-def test_every_link_leads_to_a_page_and_a_section_and_a_menu_to_every_page(site, refusal):
+def test_broken_link_or_page_outside_menu_is_refused(site, refusal):
     add(site, "guides/device.md", "[a](nothing.md) [b](#nothing) [c](../index.md#nothing)")
     edit(site, "../mkdocs.yml", "  - Guides:\n      - Choosing the device: guides/device.md\n", "")
     printed = refusal()
@@ -198,7 +198,7 @@ def test_pages_and_header_show_the_address_or_do_without(with_passages, address)
 
 
 @pytest.mark.long
-def test_a_passage_ends_and_no_address_is_shown_that_is_not_known(with_passages, refusal):
+def test_open_passage_or_unknown_address_is_refused(with_passages, refusal):
     for language in ("en", "zh"):
         edit(with_passages, f"{language}/guides/device.md", "<!-- end repository -->", "")
     parity.main(["synced", "guides/device.md"], with_passages)
@@ -214,7 +214,7 @@ def test_a_passage_ends_and_no_address_is_shown_that_is_not_known(with_passages,
 
 
 @pytest.mark.program
-def test_a_chinese_page_is_as_new_as_the_english_one(site, refusal):
+def test_stale_chinese_page_is_refused(site, refusal):
     edit(site, "en/index.md", "Begin with", "Start with")
     assert "docs/zh/index.md: stale: the English page changed" in refusal()
 
@@ -233,7 +233,7 @@ def real_site() -> Iterator[Path]:
 
 
 @pytest.mark.long
-def test_the_real_site_is_refused_for_a_link_that_leads_nowhere(real_site, tmp_path):
+def test_broken_link_fails_the_real_site(real_site, tmp_path):
     done = mkdocs_build(tmp_path / "built", real_site)
     assert done.returncode == 1
     printed = done.stderr

@@ -23,11 +23,11 @@ def test_the_two_shares_follow_from_the_counts():
     assert accepts >= 0.8
 
 
-def test_a_step_costs_at_most_three_times_that_of_the_cpu():
+def test_step_costs_at_most_three_times_the_cpu():
     assert all(step["ratio"]["median"] <= 3 for step in DATA["speed"]["steps"])
 
 
-def test_every_group_and_outcome_has_a_place_in_the_table():
+def test_every_group_and_outcome_is_shown():
     table = (ROOT / "docs/data/tables/simulated_mps.yaml").read_text(encoding="utf-8")
     counts = DATA["tests"]["counts"]
     assert counts.keys() == yaml.safe_load(table)["words"]["groups"].keys()

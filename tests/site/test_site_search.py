@@ -33,7 +33,7 @@ def test_our_search_takes_the_place_of_the_themes(site):
     assert not (folder / UNUSED).exists()  # what only the theme's would load
 
 
-def test_sections_get_what_they_are_ranked_with_and_lose_marks_between_words(site):
+def test_sections_get_ranking_data_and_lose_word_marks(site):
     folder, _, index = site
     replace_search(folder, RANKING, WORDS)
     text = (folder / "search/sections.json").read_text(encoding="utf-8")
@@ -43,7 +43,7 @@ def test_sections_get_what_they_are_ranked_with_and_lose_marks_between_words(sit
     assert json.loads(index.read_text(encoding="utf-8")) == {"config": {"lang": ["zh"]}, "docs": []}
 
 
-def test_other_words_are_chosen_by_language_and_addressed_by_section():
+def test_other_words_depend_on_language_and_section():
     words = {"facts/faq/": {"": ["help", "求助"], "heat": ["hot, loud fans", "风扇 fan"], "swap": ["交换"]}}
     assert other_words(words, "en") == {"facts/faq/": "help", "facts/faq/#heat": "hot, loud fans"}
     assert other_words(words, "zh") == {

@@ -86,7 +86,7 @@ def test_work_in_the_text_is_that_of_the_formulas():
     assert computed["gpt2"] == {"dense": dense, "attention": attention}
 
 
-def test_the_layer_of_the_recipe_is_counted_as_the_text_says():
+def test_the_recipes_layer_is_counted_right():
     layer = nn.TransformerEncoderLayer(256, 4, batch_first=True, device="meta")
     with FlopCounterMode(display=False) as count:
         layer(torch.empty(16, 64, 256, device="meta")).sum().backward()
@@ -99,7 +99,7 @@ def test_the_layer_of_the_recipe_is_counted_as_the_text_says():
     assert found["counted"] == found["dense"] + found["attention"] - found["saved"]
 
 
-def test_the_calculator_offers_every_training_and_chip_and_begins_with_the_first_example():
+def test_calculator_offers_all_choices_and_begins_with_example():
     html = training_calculator.calculator("en")
     for training in TRAININGS.values():
         assert f'data-steps="{training["steps"]}"' in html

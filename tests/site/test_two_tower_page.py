@@ -11,7 +11,7 @@ DATA = yaml.safe_load((ROOT / "docs/data/results/two_tower_pages.yaml").read_tex
 QUERIES = DATA["runs"][0]["queries"]
 
 
-def test_the_words_about_splits_and_negatives_fit_what_was_measured():
+def test_splits_and_negatives_fit_the_measurements():
     both, none, near, own_article = (run["best"]["recall_5"] for run in DATA["runs"])
     assert max(both) == both[DATA["seeds"].index(0)]  # "the easiest pages"
     gains = [own - other for own, other in zip(both, none, strict=True)]

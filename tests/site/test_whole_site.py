@@ -46,7 +46,7 @@ def test_the_command_from_another_folder_gives_the_same_bytes(built_site, site_u
     } <= built.keys()
 
 
-def test_a_missing_package_is_one_line_with_the_command_that_installs_it(site, tmp_path):
+def test_missing_package_is_one_line_with_its_command(site, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(
         "import importlib.util as util\nfind = util.find_spec\n"
         "util.find_spec = lambda name, *rest: None if name == 'jieba' else find(name, *rest)\n"
@@ -92,7 +92,7 @@ def wait(until: Callable[[], bool], log: Path) -> None:
     pytest.fail(log.read_text())
 
 
-def test_both_languages_are_served_and_made_again_from_what_has_changed(site, tmp_path):
+def test_served_languages_are_rebuilt_after_changes(site, tmp_path):
     with served(site, tmp_path) as (get, log, port):
         assert 'DEVICE = "mps"' in re.sub("<.*?>", "", get("zh/guides/device/")).replace("&quot;", '"')
         code = site / "snippets/device.py"
@@ -143,7 +143,7 @@ def test_a_build_deletes_nothing_of_others(site, folder):
 
 
 @pytest.mark.parametrize("folder", ["..", "runs", "runs/a/config.json", "link", "other"])
-def test_a_folder_that_is_no_site_of_ours_is_refused(tmp_path, folder):
+def test_folder_that_is_no_site_is_refused(tmp_path, folder):
     root = tmp_path / "root"
     for name in ("runs/a/config.json", "other/index.html", "other/sitemap.xml"):  # any site has these two
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -178,7 +178,7 @@ def test_a_site_of_ours_is_replaced_finished_or_not(site, tmp_path):
 ADDRESSES = "/%00", "/" + "x" * 60_000, "/..%2f..%2f..%2fetc/passwd", "/../../etc/passwd", "/%ff", "//"
 
 
-def test_neither_a_broken_page_nor_a_strange_address_ends_the_server(site, tmp_path):
+def test_server_survives_broken_page_and_strange_address(site, tmp_path):
     page = site / "docs/en/guides/device.md"
     good = page.read_text(encoding="utf-8")
     with served(site, tmp_path) as (get, log, port):

@@ -32,7 +32,7 @@ def test_the_job_may_only_read():
     assert all("${{" not in step.get("run", "") for step in JOB["steps"])  # nothing is pasted into a command
 
 
-def test_a_newer_commit_of_a_pull_request_ends_the_older_run():
+def test_newer_commit_cancels_the_older_run():
     ours = yaml.safe_load((ROOT / ".github/workflows/linux.yml").read_text(encoding="utf-8"))
     assert yaml.safe_load(TEXT)["concurrency"] == ours["concurrency"]
 

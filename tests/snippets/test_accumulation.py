@@ -158,7 +158,7 @@ def test_dropout_draws_other_numbers():
     assert max((a - b).abs().max() for a, b in zip(summed, whole, strict=True)) > 0.01
 
 
-def test_a_loss_that_compares_samples_with_each_other_is_another_loss():
+def test_loss_between_samples_differs_in_parts():
     """With 12 samples, each has 11 others to be told from; in parts of 6, it has 5."""
     torch.manual_seed(7)
     embed = nn.Linear(5, 4).double()
@@ -221,7 +221,7 @@ def test_scaling_the_loss_changes_nothing_when_nothing_overflows():
         torch.testing.assert_close(first, second, rtol=1e-6, atol=1e-7)
 
 
-def test_an_overflow_in_one_part_leaves_weights_and_learning_rate_alone():
+def test_overflow_in_one_part_skips_the_update():
     model = make_model(dtype=torch.float32)
     scaler = torch.amp.GradScaler("cpu", init_scale=2.0**10)
     state = make_state(model, scaler=scaler)
@@ -260,7 +260,7 @@ def test_groups_are_read_as_they_are_needed():
 # ---- The mistake shown next to it ----
 
 
-def test_the_mistake_updates_after_one_batch_and_forgets_the_last_three():
+def test_wrong_update_moment_drops_the_last_batches():
     model, used = nn.Linear(1, 1), []
     optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
     optimizer.register_step_pre_hook(lambda *_: used.append(model.weight.grad.item()))

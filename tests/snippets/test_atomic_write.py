@@ -26,7 +26,7 @@ def test_the_data_are_on_the_disk_before_the_rename(tmp_path, monkeypatch):
     assert path.read_bytes() == b"new"
 
 
-def test_the_previous_file_survives_a_writer_that_fails_half_way(tmp_path):
+def test_failed_writer_leaves_the_previous_file(tmp_path):
     path = tmp_path / "last.pt"
     path.write_bytes(b"old")
 

@@ -116,7 +116,7 @@ def test_impossible_ranges_are_refused(smallest, largest):
         largest_batch_size(lambda size: None, state, smallest=smallest, largest=largest)
 
 
-def test_memory_of_a_failed_try_is_free_before_the_next_one():
+def test_failed_try_frees_its_memory():
     """Also when the step is part of a reference cycle, as a caught error that is kept in a variable."""
     state, held = make_state(), []
 
@@ -142,7 +142,7 @@ def test_gradients_of_a_failed_try_are_dropped():
     assert all(parameter.grad is None for parameter in state.model.parameters())
 
 
-def test_an_update_that_was_interrupted_leaves_no_half_written_states():
+def test_interrupted_update_leaves_no_partial_optimizer_state():
     state = make_state()
     optimizer = state.optimizers[0]
 
@@ -157,7 +157,7 @@ def test_an_update_that_was_interrupted_leaves_no_half_written_states():
     train_once(state, 4)
 
 
-def test_training_after_a_search_is_bit_equal_to_training_without_one():
+def test_search_leaves_training_bit_equal():
     searched, untouched = make_state(), make_state()
     for state in (searched, untouched):
         torch.manual_seed(8)

@@ -279,7 +279,7 @@ def test_the_checkpoint_before_the_last_is_kept(tmp_path):
     assert (content["step"], read, note) == (3, path, None)
 
 
-def test_a_damaged_or_missing_last_checkpoint_is_replaced_by_the_previous_one(tmp_path):
+def test_damaged_last_checkpoint_is_replaced_by_previous(tmp_path):
     last, previous, state = tmp_path / "last.pt", tmp_path / "previous.pt", make_state()
     for state.step in (1, 2):
         save_checkpoint(last, state.capture(), {"system": "test"}, keep_previous=True)
@@ -362,7 +362,7 @@ for moment, arrange in moments.items():
 
 
 @pytest.mark.program
-def test_a_kill_at_any_moment_of_a_save_leaves_a_whole_checkpoint(tmp_path):
+def test_kill_during_save_leaves_a_whole_checkpoint(tmp_path):
     command = [sys.executable, "-c", KILLED_SAVE, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | ONE_THREAD)
     assert done.returncode == 0, done.stderr
@@ -580,7 +580,7 @@ def test_pipes_and_devices_are_named_at_once(tmp_path):
 
 
 @pytest.mark.parametrize("value", [torch.nan, torch.inf])
-def test_weights_that_are_not_numbers_are_refused_by_their_name(tmp_path, value):
+def test_nan_weights_are_refused_by_name(tmp_path, value):
     state = make_state()
     with torch.no_grad():
         state.model.bias[1] = value

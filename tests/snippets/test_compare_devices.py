@@ -72,7 +72,7 @@ class WrongGradient(torch.autograd.Function):
         return 1.01 * gradient
 
 
-def test_an_honest_device_agrees_and_the_model_is_left_alone():
+def test_equal_device_agrees_and_model_is_unchanged():
     model = network()
     before, states = copy.deepcopy(model), torch.get_rng_state()
     comparison = compare_devices(model, batches(), F.cross_entropy, DEVICE)
@@ -89,7 +89,7 @@ def test_an_honest_device_agrees_and_the_model_is_left_alone():
     assert torch.equal(states, torch.get_rng_state())
 
 
-def test_a_wrong_gradient_is_named_and_later_layers_are_not(on_device):
+def test_wrong_gradient_is_named_without_later_layers(on_device):
     model = nn.Sequential(
         nn.Flatten(),
         nn.Linear(192, 7),
@@ -136,7 +136,7 @@ def test_products_in_a_lower_format_are_caught(on_device):
     assert "output" in {d.name for d in compare_devices(model, batches(), F.cross_entropy, DEVICE).wrong}
 
 
-def test_nan_on_the_device_is_wrong_and_nan_on_the_cpu_an_error(on_device):
+def test_device_nan_is_wrong_and_cpu_nan_refused(on_device):
     def with_nan(values):
         return torch.where(values > 2, torch.nan, values)
 
@@ -150,13 +150,13 @@ def test_nan_on_the_device_is_wrong_and_nan_on_the_cpu_an_error(on_device):
         compare_devices(model, batches(), F.cross_entropy, DEVICE)
 
 
-def test_a_kink_in_one_batch_is_excused_but_nan_never():
+def test_kink_in_one_batch_is_excused_nan_never():
     assert summarize("g", [1e-2, 3e-7], [2e-7, 2e-7], torch.float32).excess < 1
     assert summarize("g", [1e-2, 1e-2], [2e-7, 2e-7], torch.float32).excess == pytest.approx(1e-2 / 2e-5)
     assert summarize("g", [1e-7, torch.nan], [2e-7, 2e-7], torch.float32).excess == torch.inf
 
 
-def test_bfloat16_is_compared_with_bfloat16_and_says_what_it_cannot_judge():
+def test_bfloat16_is_compared_and_undecided_is_said():
     model = network()
     comparison = compare_devices(model, batches(), F.cross_entropy, DEVICE, torch.bfloat16)
     assert comparison.wrong == []
@@ -166,7 +166,7 @@ def test_bfloat16_is_compared_with_bfloat16_and_says_what_it_cannot_judge():
     assert "cpu, bfloat16: 1 of 2 tensors are right within rounding, 1 cannot be judged" in report
 
 
-def test_a_bias_before_batch_normalization_has_no_gradient_to_be_relative_to():
+def test_bias_before_batch_norm_has_small_error():
     comparison = compare_devices(network(), batches(), F.cross_entropy, DEVICE)
     bias = next(d for d in comparison.differences if d.name == "gradient of 0.bias")
     assert bias.cpu_error < 1e-3  # relative to its own norm it would be about 1e8

@@ -86,7 +86,7 @@ def test_both_train_alike_when_mlx_really_compiles(model, batch):
     train_both(model, batch, compiled=True)
 
 
-def test_without_the_correction_the_first_step_of_adamw_is_three_times_as_long(model, batch):
+def test_uncorrected_first_adamw_step_is_three_times_longer(model, batch):
     ours, _ = compare.optimizers(model)
     port = compare.in_mlx(model)
     uncorrected = mlx.optimizers.AdamW(compare.LEARNING_RATE, weight_decay=0.01)
@@ -178,7 +178,7 @@ def test_the_command_does_not_compare_what_differs(small, monkeypatch, capsys):
     assert "they do not compute the same" in capsys.readouterr().err
 
 
-def test_a_loss_that_is_not_a_number_is_a_difference():
+def test_nan_loss_is_a_difference():
     with pytest.raises(RunError, match="nan"):
         compare.check_losses(1.0, float("nan"))
     compare.check_losses(1.0, 1.009)

@@ -7,7 +7,7 @@ from torch import nn
 from snippets.compile_mistakes import compile_and_catch
 
 
-def test_a_failing_compiler_is_not_caught_where_torch_compile_is_called():
+def test_compiler_failure_comes_at_the_first_call():
     def broken(graph, examples):
         raise NotImplementedError("no kernel")
 

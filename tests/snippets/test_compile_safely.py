@@ -123,7 +123,7 @@ def test_what_works_and_is_right_is_used(model, backend):
         ("no_such_backend", "InvalidBackend: Invalid backend: 'no_such_backend'."),
     ],
 )
-def test_what_fails_or_is_wrong_is_not_used_and_the_reason_is_one_line(model, backend, reason):
+def test_failed_or_wrong_compilation_falls_back_with_reason(model, backend, reason):
     network, note = compile_or_eager(model, mean_loss, backend)
     assert network is model
     assert note.startswith("not compiled: ")
@@ -132,7 +132,7 @@ def test_what_fails_or_is_wrong_is_not_used_and_the_reason_is_one_line(model, ba
     assert len(note) < 250
 
 
-def test_failures_are_found_even_when_pytorch_is_told_to_hide_them(model):
+def test_hidden_compiler_failures_are_found(model):
     with torch._dynamo.config.patch(suppress_errors=True):
         network, note = compile_or_eager(model, mean_loss, raising)
         assert torch._dynamo.config.suppress_errors is True
@@ -205,7 +205,7 @@ def test_the_trial_computes_in_the_precision_of_the_training(model, name):
     assert "wrong values" in note
 
 
-def test_the_pass_to_compare_with_calls_the_dropout_of_compiled_networks():
+def test_comparison_uses_the_dropout_of_compiled_networks():
     class Calls(TorchDispatchMode):
         def __init__(self):
             super().__init__()

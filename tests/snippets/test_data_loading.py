@@ -124,7 +124,7 @@ def test_the_first_worker_of_a_process_ignores_ctrl_c():
 
 
 @pytest.mark.program
-def test_a_worker_ignores_ctrl_c_and_its_errors_and_death_get_one_line():
+def test_worker_ignores_ctrl_c_and_failures_are_short():
     loader = EpochLoader(Awkward(), 1, SEED, workers=1, device=CPU)
     assert next(loader.batches(0)).item() is True
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
@@ -160,7 +160,7 @@ def test_a_script_with_main_guard_works(capfd):
     assert capfd.readouterr().out == "tensor([0, 1, 2, 3])\ntensor([4, 5, 6, 7])\n"
 
 
-def test_options_without_workers_are_legal_and_pin_for_cuda_only():
+def test_options_without_workers_pin_for_cuda_only():
     for device, pins in {"cpu": False, "mps": False, "cuda": True}.items():
         options = loader_options(0, torch.device(device))
         assert options == {"num_workers": 0, "pin_memory": pins}

@@ -105,7 +105,7 @@ def test_one_device_at_most():
         main(["cpu", "mps"])
 
 
-def test_resident_batches_are_those_of_a_loader_and_begin_anywhere():
+def test_resident_batches_equal_those_of_a_loader():
     images, labels = torch.arange(10).float()[:, None], torch.arange(10)
     resident = ResidentBatches((images, labels), batch_size=3, seed=7)
     loader = EpochLoader(TensorDataset(images, labels), 3, 7, workers=0, device=torch.device("cpu"))

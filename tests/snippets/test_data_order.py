@@ -18,7 +18,7 @@ class RandomSamples(Dataset):
         return index + torch.rand(3)
 
 
-def test_an_epoch_has_every_sample_once_in_an_order_of_its_own():
+def test_epoch_has_every_sample_once_in_own_order():
     orders = {(seed, epoch): epoch_order(50, seed, epoch) for seed in (0, 1) for epoch in (0, 1)}
     for order in orders.values():
         assert order.sort().values.tolist() == list(range(50))
@@ -26,7 +26,7 @@ def test_an_epoch_has_every_sample_once_in_an_order_of_its_own():
     assert torch.equal(epoch_order(50, 1, 1), orders[1, 1])
 
 
-def test_batches_are_the_order_in_pieces_without_an_incomplete_one():
+def test_batches_split_the_order_and_drop_the_rest():
     batches = EpochBatches(11, 3, seed=4)
     batches.start_at(2)
     keys = list(batches)
@@ -49,7 +49,7 @@ def test_a_batch_size_that_fits_nowhere_is_an_error(batch_size):
         EpochBatches(11, batch_size, seed=0)
 
 
-def test_random_numbers_belong_to_the_key_and_leave_the_generator_alone():
+def test_random_numbers_depend_on_the_key_alone():
     torch.manual_seed(3)
     before = torch.get_rng_state()
     drawn = {}
@@ -69,7 +69,7 @@ def test_the_generator_comes_back_after_an_error():
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_a_sample_is_augmented_anew_in_each_epoch_and_equally_when_asked_again():
+def test_augmentation_is_new_each_epoch_and_repeatable():
     samples = SeededSamples(RandomSamples(), seed=7)
     assert len(samples) == 5
     assert torch.equal(samples[0, 2], samples[0, 2])

@@ -44,7 +44,7 @@ def test_automatic_choice_prefers_cuda_then_mps(machine, cuda, mps, expected):
     assert ("no MPS: " in reason) == (expected == "cpu")
 
 
-def test_the_choice_on_a_mac_is_that_in_the_text(machine):
+def test_the_choice_on_a_mac(machine):
     machine(mps=True)
     assert read_yaml(COMPUTED)["on_a_mac"] == "{} ({})".format(*pick_device())
 

@@ -34,7 +34,7 @@ def hunt(model, loss=lambda outputs: outputs.mean()):
     return hunt_nan(model, lambda: loss(model(BATCH)))
 
 
-def test_the_layer_that_makes_infinity_is_named_with_what_went_in():
+def test_layer_that_makes_infinity_is_named_with_input():
     """exp(100·x) overflows float32 for some values; the container that holds the layer is not blamed."""
     model = network(lambda values: (100 * (values + 5)).exp())
     found = hunt(model)
@@ -63,7 +63,7 @@ def test_a_spoiled_batch_is_named():
     assert "that 0 (Linear) returns" in found and found.endswith("spoiled before: input[0]")
 
 
-def test_the_loss_function_is_blamed_when_every_layer_is_finite():
+def test_loss_function_is_blamed_when_layers_are_finite():
     found = hunt(network(torch.tanh), lambda outputs: (outputs * 0).log().mean())
     assert found == "every layer is finite, the loss is -inf: look at the loss function"
 
@@ -85,7 +85,7 @@ def test_an_infinite_gradient_is_found_at_the_end():
     )
 
 
-def test_nothing_is_found_where_nothing_is_wrong_and_other_errors_pass():
+def test_finite_network_passes_and_other_errors_propagate():
     assert hunt(network(torch.tanh)) == "no NaN and no infinity in this forward and backward pass"
     with pytest.raises(RuntimeError, match="shapes"):
         hunt_nan(network(torch.tanh), lambda: network(torch.tanh)(torch.ones(5, 3)).mean())

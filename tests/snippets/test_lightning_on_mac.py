@@ -47,12 +47,12 @@ def test_a_resumed_run_ends_with_the_same_weights(tmp_path):
     assert not equal(trained(tmp_path / "other", ordered(), 2), whole)
 
 
-def test_with_shuffle_it_repeats_the_order_of_the_first_epochs(tmp_path):
+def test_shuffled_resume_repeats_the_first_epochs_order(tmp_path):
     whole = trained(tmp_path / "whole", shuffled(), 4)
     assert not equal(trained(tmp_path / "parts", shuffled(), 2, 4), whole)
 
 
-def test_two_batches_make_a_step_and_each_start_has_its_metrics(tmp_path):
+def test_two_batches_make_a_step_and_metrics_continue(tmp_path):
     trained(tmp_path, ordered(), 1, 2)
     last = torch.load(tmp_path / "checkpoints/last.ckpt", weights_only=True)
     assert (last["global_step"], last["epoch"]) == (8, 1)  # 8 batches in an epoch

@@ -98,7 +98,7 @@ def test_reading_on_the_cpu():
     assert line == "cpu: peak 0.57 GB, capacity 25.28 GB"
 
 
-def test_a_limit_on_mps_is_a_share_of_what_metal_recommends(mac):
+def test_mps_limit_is_a_share_of_metals_recommendation(mac):
     assert limit_memory(MPS, 0.5) == 2_863_000_000
     assert limit_memory(MPS, 1) == 5_726_000_000  # PyTorch itself refuses an int
     assert limit_memory(MPS, 2) == 11_452_000_000
@@ -108,7 +108,7 @@ def test_a_limit_on_mps_is_a_share_of_what_metal_recommends(mac):
         torch.mps.set_per_process_memory_fraction(1)
 
 
-def test_a_limit_on_cuda_is_a_share_of_the_card(card):
+def test_cuda_limit_is_a_share_of_the_card(card):
     assert limit_memory(CUDA, 0.25) == 4_000_000_000
     assert card == [(0.25, None)]  # PyTorch refuses a CUDA device without an index
 

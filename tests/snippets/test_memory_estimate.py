@@ -76,7 +76,7 @@ def test_frozen_weights_need_neither_gradient_nor_state():
     assert found.optimizer_states == 2 * 10 * FLOAT + 2 * FLOAT
 
 
-def test_half_precision_and_shared_weights_are_counted_as_they_are():
+def test_half_precision_and_shared_weights_are_counted_right():
     model = nn.Sequential(nn.Linear(6, 6, bias=False), nn.Linear(6, 6, bias=False)).to(torch.bfloat16)
     model[1].weight = model[0].weight
     found = training_memory(model, lambda model: [torch.optim.SGD(model.parameters(), lr=1.0, momentum=0.9)])

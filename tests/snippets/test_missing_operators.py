@@ -59,7 +59,7 @@ def test_fallbacks_are_counted_and_other_warnings_passed_on():
     assert [str(warning.message) for warning in passed_on] == ["something else"]
 
 
-def test_warnings_of_pytorch_that_come_once_are_repeated_inside_only():
+def test_one_time_warnings_repeat_inside_the_count_only():
     """`x.T` of three dimensions warns once per process, by the same mechanism as the fallback."""
     assert not torch.is_warn_always_enabled()
     values = torch.zeros(2, 2, 2)

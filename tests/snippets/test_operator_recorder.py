@@ -41,7 +41,7 @@ def test_missing_operators_are_found_without_a_mac(operators):
     assert missing_on_mps(recorder.counts, operators) == expected
 
 
-def test_the_hard_wired_fallback_is_found_and_other_libraries_are_left_out(operators):
+def test_built_in_fallback_is_found_without_other_libraries(operators):
     with OperatorRecorder() as recorder:
         F.embedding(torch.tensor([1]), torch.ones(3, 2), max_norm=1.0)
     assert missing_on_mps(recorder.counts, operators) == {"embedding_renorm_": 1}

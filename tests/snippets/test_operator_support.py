@@ -27,7 +27,7 @@ def operators():
     return read_operators(installed_list())
 
 
-def test_the_list_is_read_as_a_yaml_parser_reads_it(operators):
+def test_operator_list_is_read_as_by_yaml(operators):
     entries = yaml.load(installed_list().read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     assert len(entries) > 2000
     assert len(operators) == len(entries)

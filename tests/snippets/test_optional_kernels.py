@@ -42,7 +42,7 @@ def test_scan_without_the_package_is_the_scan():
     agree(optional_kernels.scan(*inputs), selective_scan_reference(x, dt, A, B, C, D), inputs)
 
 
-def test_packages_are_called_with_their_own_layout_and_give_the_same(monkeypatch):
+def test_packages_get_their_layout_and_agree(monkeypatch):
     called = []
 
     def flash(q, k, v, causal):

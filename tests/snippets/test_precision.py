@@ -123,7 +123,7 @@ def test_an_autocast_that_stays_off_is_an_error(monkeypatch):
         pick_precision("bf16", CPU)
 
 
-def test_autocast_refuses_some_formats_with_no_more_than_a_warning():
+def test_autocast_only_warns_of_unsupported_formats():
     """Why the proof is there: this context computes in float32, and nothing raises."""
     refused = Precision(CPU, torch.float64, "fp16", "not a format of autocast")
     with pytest.warns(UserWarning, match="Disabling autocast"):
@@ -148,7 +148,7 @@ def test_a_scaler_that_stays_off_is_an_error(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["fp32", "bf16", "fp16"])
-def test_a_training_step_computes_in_the_format_and_keeps_parameters_in_float32(name):
+def test_training_computes_in_format_with_float32_parameters(name):
     precision = pick_precision(name, CPU)
     model, scaler = network(), precision.scaler()
     assert scaler.is_enabled() == (name == "fp16")

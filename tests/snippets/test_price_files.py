@@ -101,7 +101,7 @@ def test_unconverted_it_is_refused_with_the_vendors_name(folder, vendor):
         )
 
 
-def test_the_names_that_the_hint_gives_make_rows_and_names_fit(tmp_path):
+def test_names_from_the_hint_fit_the_rows(tmp_path):
     """Whoever names all 12 columns is told next that the times are numbers."""
     text = FILES["binance"]["BTCUSDT-1m-2024-12.csv"]
     path = tmp_path / "BTCUSDT.csv"
@@ -134,7 +134,7 @@ def test_odd_columns_are_refused_like_others(tmp_path, columns):
         read_bars(tmp_path / "A.parquet")
 
 
-def test_a_symbol_may_change_in_a_file_that_is_in_order(tmp_path):
+def test_symbol_may_change_in_an_ordered_file(tmp_path):
     """Bars of futures name another contract every few months."""
     path = tmp_path / "ES.csv"
     rows = [f"{day},{name},10,12,9,11,100" for day, name in zip(DAYS, ("ESZ4", "ESZ4", "ESH5"), strict=True)]

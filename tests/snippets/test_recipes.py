@@ -81,7 +81,7 @@ def test_recipe_runs_alone_and_prints_what_is_recorded(name, tmp_path):
     assert not differences(name, printed), printed
 
 
-def test_the_compile_recipe_stays_in_eager_mode_when_the_compiler_fails(tmp_path, monkeypatch):
+def test_compile_recipe_stays_eager_when_compiling_fails(tmp_path, monkeypatch):
     def compiles_later(model):
         def network(x):
             raise RuntimeError("no compiler")

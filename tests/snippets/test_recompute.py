@@ -58,7 +58,7 @@ def test_gradients_are_equal_to_the_last_bit():
     assert all(map(torch.equal, plain[1], recomputed[1]))
 
 
-def test_gradients_are_equal_where_pytorch_does_not_save_the_generator(no_help_from_pytorch):
+def test_gradients_are_equal_without_pytorchs_generator_saving(no_help_from_pytorch):
     plain, recomputed = train_with(run_plain), train_with(run_recomputed)
     assert torch.equal(plain[0], recomputed[0])
     assert all(map(torch.equal, plain[1], recomputed[1]))

@@ -97,7 +97,7 @@ PLAIN = (3, "<", None, None, None, -1, -1, 0)
 OBJECTS = (3, "|", None, None, None, -1, -1, 63)
 
 
-def test_the_crafted_pickle_is_an_array_when_nothing_is_wrong():
+def test_correct_crafted_pickle_is_an_array():
     content = crafted(b"i8", PLAIN, numpy.arange(3).tobytes())
     assert pickle.loads(content)[b"data"].tolist() == [0, 1, 2]
     assert read_pickled_arrays(content)[b"data"].tolist() == [0, 1, 2]
@@ -140,7 +140,7 @@ def test_no_state_from_a_file_reaches_numpy(dtype, state, content, shape):
 
 
 @pytest.mark.parametrize("state", [OBJECTS, PLAIN, (), (3, "<", (numpy.dtype("u1"), (9,)), 1, 2, 7, 1, 0)])
-def test_an_object_in_an_array_is_the_object_whatever_the_file_says_of_its_format(state):
+def test_object_array_ignores_the_files_format(state):
     content = crafted(b"O8", state, [{"x": ARRAY}], ())
     assert numpy.array_equal(read_pickled_arrays(content)[b"data"]["x"], ARRAY)
 
@@ -156,7 +156,7 @@ def test_single_numbers_become_those_of_python(module):
 
 
 @pytest.mark.parametrize("content", [b"\0" * 7, b"\0" * 9, "text", [1.5], ()])
-def test_a_single_number_has_as_many_bytes_as_its_format_needs(content):
+def test_single_number_of_wrong_size_is_refused(content):
     class Number:
         def __reduce__(self):
             return (numpy.float64(1).__reduce__()[0], (numpy.dtype("f8"), content))
@@ -248,7 +248,7 @@ def test_few_bytes_take_neither_time_nor_memory(content, message, monkeypatch):
     assert time.process_time() - started < 10
 
 
-def test_random_changes_of_a_file_give_an_array_or_an_error():
+def test_mutated_pickle_gives_an_array_or_an_error():
     """Ten thousand mutations; what is read is made of plain numbers, and the process lives."""
     random = numpy.random.default_rng(0)
     whole = crafted(b"u1", (3, "|", None, None, None, -1, -1, 0), bytes(24), (24,))

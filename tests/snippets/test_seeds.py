@@ -64,7 +64,7 @@ def test_the_devices_own_generator_is_kept(monkeypatch):
     assert module.state.tolist() == [1]
 
 
-def test_the_last_bits_of_a_sum_depend_on_the_number_of_threads():
+def test_sum_depends_on_the_number_of_threads():
     """A sum of 100,000 values is shared among threads; the same number of them gives the same bits."""
     values = torch.rand(100_000, generator=torch.Generator().manual_seed(0))
     before = torch.get_num_threads()

@@ -199,7 +199,7 @@ class Operations(TorchDispatchMode):
         return function(*args, **(kwargs or {}))
 
 
-def test_a_gpu_starts_hundreds_of_operations_where_the_loop_needs_tens_of_thousands(side_by_side):
+def test_scan_starts_far_fewer_operations_than_the_loop(side_by_side):
     """For 1,024 positions, as the page of the two towers says. Of the loop, a quarter is counted."""
     said = read_yaml(DATA / "computed/two_tower.yaml")["scan_operations"]
     counts = []

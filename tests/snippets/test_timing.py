@@ -80,7 +80,7 @@ def test_the_first_calls_do_not_count(clock):
     assert next(costs, None) is None
 
 
-def test_work_that_warm_up_left_in_the_queue_is_not_charged_to_the_first_reading(clock):
+def test_queued_warm_up_is_not_timed(clock):
     costs = iter([9.0, 0.5])
     assert measure(lambda: clock.give(next(costs)), MPS, warm_up=1, repeats=1) == pytest.approx(
         [0.5 + HAND_OVER]

@@ -80,7 +80,7 @@ def test_every_batch_once_and_the_means_of_each_epoch(tmp_path):
     assert [line.get("test") for line in lines] == [1.0, 2.0, None, 3.0]
 
 
-def test_a_restored_state_continues_in_the_middle_of_an_epoch(tmp_path):
+def test_restored_state_continues_in_mid_epoch(tmp_path):
     first = Line()
     first.during = lambda: first.state.step == 6 and signal.raise_signal(signal.SIGTERM)
     train(first, tmp_path / "run")
@@ -127,7 +127,7 @@ def test_saving_takes_at_most_a_hundredth_of_the_time(tmp_path, clock, monkeypat
     assert saved_at[-1] == 1000
 
 
-def test_evaluation_counts_for_the_run_and_not_for_the_speed_of_training(tmp_path, clock):
+def test_evaluation_time_does_not_lower_training_speed(tmp_path, clock):
     """A step of 8 samples takes 2 s, an evaluation 100 s: 4 samples per second, before and after it."""
     task = Line()
     evaluate, speeds = task.evaluate, []
@@ -162,7 +162,7 @@ class Miner(Line):
             mined[epoch] = self.state.model.bias.item()
 
 
-def test_work_before_an_epoch_is_found_again_and_is_no_training_time(tmp_path, clock):
+def test_work_before_an_epoch_is_saved_and_untimed(tmp_path, clock):
     first = Miner(clock)
     slow = first.during
     first.during = lambda: (slow(), first.state.step == 6 and signal.raise_signal(signal.SIGTERM))
@@ -203,7 +203,7 @@ def test_a_signal_finishes_the_step_and_saves(tmp_path):
     assert load_checkpoint(tmp_path / "run" / "checkpoints" / "last.pt")["step"] == 3
 
 
-def test_a_loss_that_is_not_a_number_names_its_step(tmp_path):
+def test_nan_loss_names_its_step(tmp_path):
     task = Line()
     learn = task.learn
     task.learn = lambda batch: learn(batch) / (0 if batch == 6 else 1)

@@ -56,7 +56,7 @@ def test_open_files_generators_and_locks(tmp_path):
                 check_can_be_sent(Holder(held))
 
 
-def test_what_only_a_starting_process_may_receive_is_left_to_the_start():
+def test_objects_for_starting_processes_are_not_refused():
     check_can_be_sent(Holder(multiprocessing.get_context("spawn").Value("i", 3)))
 
 
@@ -67,7 +67,7 @@ def test_a_tensor_on_a_device_is_refused_and_explained():
         check_can_be_sent(Holder([torch.ones(1, device=META)]))
 
 
-def test_classes_of_a_notebook_cannot_be_found_by_a_worker(monkeypatch):
+def test_notebook_classes_are_refused_for_workers(monkeypatch):
     notebook = types.ModuleType("__main__")  # without __file__
     notebook.Pictures = type("Pictures", (), {"__module__": "__main__"})
     monkeypatch.setitem(sys.modules, "__main__", notebook)
@@ -85,7 +85,7 @@ def test_batches_are_made_of_cpu_tensors_only():
         collate_on_cpu([{"image": torch.ones(2, device=META)}])
 
 
-def test_a_worker_that_runs_the_whole_script_ends_with_one_line(monkeypatch):
+def test_worker_running_the_whole_script_is_refused(monkeypatch):
     check_main_guard()  # this process is no worker that is being started
     monkeypatch.setattr(multiprocessing.current_process(), "_inheriting", True, raising=False)
     with pytest.raises(SystemExit, match='under `if __name__ == "__main__":`'):

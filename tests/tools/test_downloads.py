@@ -139,7 +139,7 @@ def test_an_unpacked_system_trains_with_its_own_files_alone(downloads, system, p
 
 
 @pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
-def test_a_system_comes_with_what_one_needs_to_use_it(system):
+def test_system_download_has_all_that_it_needs(system):
     files = system_files(system, HOME, project_files(ROOT), ROOT)
     assert {"LICENSE", "README.md", "README.zh.md", "requirements.txt", STARTER} <= files.keys()
     assert files[STARTER][1] == 0o755
@@ -172,7 +172,7 @@ def test_addresses_of_pages():
     assert page_address(HOME, "zh", "start/first-run.md") == f"{HOME}zh/start/first-run/"
 
 
-def test_single_files_are_saved_without_the_marks_of_the_pages(downloads):
+def test_single_files_are_saved_without_section_marks(downloads):
     for name, content in downloads.items():
         if name.endswith(".py"):
             source = (ROOT / "examples" / name.removeprefix("downloads/")).read_text(encoding="utf-8")
@@ -186,7 +186,7 @@ def test_a_mark_within_a_line_stays(tmp_path):
     assert single_file(tmp_path / "a.py") == b'x = "# --8<-- [start:x]"\ny\n'
 
 
-def test_the_project_is_what_git_tracks_and_knows_itself_when_unpacked(downloads, tmp_path):
+def test_project_download_holds_exactly_the_tracked_files(downloads, tmp_path):
     top = unpack(downloads[f"downloads/{PROJECT}.zip"], tmp_path)
     assert top.name == PROJECT
     tracked = project_files(ROOT)

@@ -20,7 +20,7 @@ def test_a_program_ignores_no_signal():
     assert done.stdout == "[]\n"
 
 
-def test_nor_where_the_tests_were_started_by_nohup_or_in_the_background():
+def test_program_ignores_no_signal_after_nohup():
     def ignore() -> None:
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)

@@ -223,7 +223,7 @@ def test_without_a_gpu_pytorch_is_the_build_for_cpus(project, gpu, chosen, asked
     )
 
 
-def test_when_the_builds_for_cpus_are_out_of_reach_the_usual_one_is_taken(project):
+def test_usual_build_is_taken_without_the_cpu_index(project):
     project.python()
     linux(project)
     project.failing.with_name(f"{project.failing.name}-index").touch()
@@ -309,7 +309,7 @@ def test_a_system_is_trained_with_its_arguments(project):
     assert project.calls()[-1] == "examples/systems.py one --quick --seed 3"
 
 
-def test_clean_says_how_much_it_removed_and_keeps_runs_and_data(project):
+def test_clean_prints_its_size_and_keeps_runs(project):
     made = project.root / "site"
     made.mkdir()
     (made / "index.html").write_bytes(os.urandom(3 * 1024 * 1024))

@@ -39,9 +39,7 @@ def test_anything_older_is_named(channel, installed, newest, reason):
 
 
 @pytest.mark.parametrize(("installed", "code"), [("2.15.0", 0), ("2.14.1", 1)])
-def test_the_exit_code_and_the_summary_tell_what_was_installed(
-    monkeypatch, tmp_path, capsys, installed, code
-):
+def test_exit_code_and_summary_tell_the_installed_version(monkeypatch, tmp_path, capsys, installed, code):
     monkeypatch.setattr(newest_pytorch.subprocess, "run", lambda *_, **__: None)  # installs nothing
     monkeypatch.setattr(newest_pytorch, "newest_version", lambda channel: "2.15.0")
     versions = {"torch": installed, "torchvision": "0.29.2", "commit": "abc"}

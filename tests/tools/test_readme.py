@@ -39,7 +39,7 @@ def seconds(names):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_system_has_a_row_with_its_page_and_its_command(language):
+def test_every_system_row_has_page_and_command(language):
     default = re.search(r"^SYSTEM = (\w+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)[1]
     expected = [
         (
@@ -104,7 +104,7 @@ def test_it_is_short():
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_wait_for_the_first_network_is_the_measured_one(language):
+def test_first_network_wait_is_the_measured_one(language):
     waited = results("first_network")["make train"]
     assert f"{waited['seconds']:.0f} s" in readme(language)
     assert f"{waited['megabytes'] / 1000:.1f} GB" in readme(language)

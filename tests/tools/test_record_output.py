@@ -72,7 +72,7 @@ def test_an_expected_failure_is_recorded(repository):
 
 
 @pytest.mark.program
-def test_the_simulated_device_has_a_python_of_its_own_and_reports_on_stderr(repository, monkeypatch):
+def test_simulated_device_uses_own_python_and_stderr(repository, monkeypatch):
     """Here another program of that name says which of its streams are kept."""
     programs = repository / "other" / "bin"
     programs.mkdir(parents=True)
@@ -107,7 +107,7 @@ def test_failed_commands_are_not_recorded(repository, change, message):
         run(ENTRY | change, repository)
 
 
-def test_machines_are_told_apart_and_named_while_a_recording_names_them(repository, plant):
+def test_machines_are_stored_while_a_recording_uses_them(repository, plant):
     plant("docs/data/recorded/other.yaml", HELLO)
     machine = {"system": "Linux x86-64", "cpu_cores": 2, "versions": {"torch": "2.15.0"}}
     note(repository, "hello", "2026-11-20", machine)
@@ -154,7 +154,7 @@ def test_command_line_errors_are_one_line(monkeypatch, capsys):
     assert Path(record_output.ROOT, "tools/record_output.py").is_file()
 
 
-def test_output_is_compared_up_to_the_line_that_the_entry_names():
+def test_output_is_compared_up_to_the_named_line():
     text = "first\nslowest calls:\n  b\n  a\n"
     assert compared_part(ENTRY, text) == text
     assert compared_part(ENTRY | {"until": "slowest calls"}, text) == "first\nslowest calls:"
@@ -162,7 +162,7 @@ def test_output_is_compared_up_to_the_line_that_the_entry_names():
         compared_part(ENTRY | {"until": "fastest"}, text)
 
 
-def test_a_shorter_command_is_compared_without_the_number_of_its_rows():
+def test_shorter_command_is_compared_without_row_count():
     entry = ENTRY | {"repeat": "python examples/hello.py --quick"}
     assert repeated(entry) == ENTRY | {"command": entry["repeat"]}
     assert repeated(ENTRY) == ENTRY

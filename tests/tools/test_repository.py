@@ -103,6 +103,14 @@ def test_files_have_telling_names_and_reasonable_sizes(tracked):
     assert [name for name in tracked if (ROOT / name).stat().st_size > MAX_BYTES] == []
 
 
+def test_tests_are_named_in_at_most_nine_words(tracked):
+    files = [name for name in tracked if name.startswith("tests/") and name.endswith(".py")]
+    definition = re.compile(r"^ *(?:async )?def test_(\w+)\(", re.MULTILINE)
+    found = [(file, name) for file, text in texts(files) for name in definition.findall(text)]
+    assert len(found) > 1000
+    assert [(file, name) for file, name in found if len(name.split("_")) > 9] == []
+
+
 def test_scripts_can_be_executed(tracked):
     listing = subprocess.run(
         ["git", "-C", str(ROOT), "ls-files", "--stage", ".ci/run", "tools/*.sh"],
@@ -174,7 +182,7 @@ def test_the_patterns_find_what_they_should(what, bad, good):
     assert not pattern.search(good)
 
 
-def test_every_action_is_pinned_to_a_commit_with_its_version():
+def test_actions_are_pinned_to_commits_with_versions():
     lines = [
         (file.name, line.strip())
         for file in sorted((ROOT / ".github/workflows").glob("*.yml"))

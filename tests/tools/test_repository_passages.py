@@ -45,7 +45,7 @@ def test_a_wrong_mark_is_named(old, new, wrong):
         passages_for(PAGE.replace(old, new), "")
 
 
-def test_the_address_takes_its_place_in_commands_and_in_text():
+def test_address_is_filled_into_commands_and_text():
     command = 'git clone "$REPO_URL" b\npip install "git+$REPO_URL#subdirectory=c"'
     address = "https://example.org/a"
     assert with_address(command, address) == (

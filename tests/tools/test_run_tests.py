@@ -75,7 +75,7 @@ def test_summary_names_failures_and_reasons():
     ("failed", "exit_code"),
     [([[], [], [], []], 0), *(([["x"] * (i == bad) for i in range(4)], 1) for bad in range(4))],
 )
-def test_the_exit_code_is_zero_only_when_no_stage_failed(monkeypatch, capsys, failed, exit_code):
+def test_exit_code_is_zero_only_without_failed_stages(monkeypatch, capsys, failed, exit_code):
     stages = iter([Stage(name, 1, wrong) for name, wrong in zip(NAMES, failed, strict=True)])
     monkeypatch.setattr(run_tests, "begin", lambda *_: None)
     monkeypatch.setattr(run_tests, "this_machine", lambda: ("cpu", {}))
@@ -102,7 +102,7 @@ def commands(monkeypatch):
 
 
 @pytest.mark.parametrize("failed", [[], ["x"]])
-def test_named_tests_run_where_they_belong_and_what_passed_is_noted(monkeypatch, capsys, commands, failed):
+def test_named_tests_run_where_they_belong(monkeypatch, capsys, commands, failed):
     report, noted = Report(never_ran={"b.py:two": [7, 8]}), []
     monkeypatch.setattr(run_tests, "measure", lambda root: report)
     monkeypatch.setattr(
@@ -123,7 +123,7 @@ def test_named_tests_run_where_they_belong_and_what_passed_is_noted(monkeypatch,
         assert "nothing noted of b.py:two: these tests did not run line 7, 8" in out
 
 
-def test_all_tests_of_the_device_together_have_to_use_it(commands):
+def test_device_tests_together_have_to_use_it(commands):
     run_tests.run_simulated(run_tests.ON_SIMULATED_MPS, "not proof")
     assert "--simulated-mps" in commands[0]
     assert "--allow-no-operators" not in commands[0]
@@ -137,7 +137,7 @@ def test_coverage_pauses_in_whole_runs_alone(commands):
     assert ["tests.unmeasured" in command for command in commands] == [True, True, False, False]
 
 
-def test_the_quick_check_is_linters_and_what_starts_no_program(monkeypatch, commands):
+def test_quick_check_is_linters_and_program_free_tests(monkeypatch, commands):
     monkeypatch.setattr(run_tests, "run_lint", lambda: Stage("lint", 1))
     assert run_tests.run_check() == 0
     (command,) = commands
@@ -157,7 +157,7 @@ MARKED = (
 @pytest.mark.parametrize(
     ("mark", "outcome"), [("", "1 passed, 1 error"), ("@pytest.mark.program\n", "1 passed")]
 )
-def test_a_test_that_starts_a_program_has_to_say_so(tmp_path, mark, outcome):
+def test_test_that_starts_a_program_must_say_so(tmp_path, mark, outcome):
     """Otherwise it would slip into the quick check. The fixture is that of tests/conftest.py."""
     (tmp_path / "test_planted.py").write_text(MARKED.format(mark), encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.conftest"]

@@ -122,7 +122,7 @@ def parsed(language: str) -> Cells:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_choice_of_the_picker_is_in_exactly_one_row_with_the_rules_answer(language):
+def test_every_choice_has_one_row_with_right_answer(language):
     page = parsed(language)
     floors = {entry["id"]: entry["at_least"] for entry in settings()["macos"]}
     assert page.options["chip"] == list(CHIPS) and page.options["macos"] == list(floors)

@@ -60,7 +60,7 @@ def test_checksums_are_those_of_torchvision():
         assert theirs.base_folder == CIFAR[name].folder
 
 
-def test_a_folder_may_be_the_official_one_or_contain_it(tmp_path, write_cifar):
+def test_folder_is_the_official_one_or_contains_it(tmp_path, write_cifar):
     folder, _ = write_cifar(tmp_path)
     assert find_cifar(folder) == ("cifar10", folder)
     assert find_cifar(tmp_path) == ("cifar10", folder)

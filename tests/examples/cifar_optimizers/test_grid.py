@@ -102,7 +102,7 @@ def test_a_summary_without_its_numbers_is_a_failure(tmp_path, summary):
     assert (found["status"], found["reason"]) == ("failed", "its summary.json is damaged")
 
 
-def test_a_failed_run_is_noted_and_the_others_go_on(call, begun, tmp_path):
+def test_failed_run_is_noted_and_others_continue(call, begun, tmp_path):
     words = ("--optimizers", "sgd,lion", "--seeds", "0,1", "--lr", "1000", "--weight-decay", "1000", *SMALL)
     code, out, _ = call(grid, *words, "--max-steps", "12", "--out", "g")
     assert code == 1
@@ -196,7 +196,7 @@ def finished(optimizer, *accuracies, **more):
     ]
 
 
-def test_the_table_has_the_best_first_and_the_sample_deviation():
+def test_table_sorts_best_first_and_shows_sample_deviation():
     results = finished("sgd", 0.90, 0.94) + finished("lion", 0.97) + finished("adam", 0.5, 0.6, 0.7)
     results[0] = results[0] | {"status": "failed", "reason": "the loss became nan"}
     assert list(by_optimizer(results)) == ["lion", "sgd", "adam"]
@@ -274,7 +274,7 @@ def stand_in(tmp_path, monkeypatch):
 
 
 @pytest.mark.program
-def test_a_run_is_told_what_to_train_and_its_end_is_understood(stand_in, tmp_path):
+def test_run_gets_its_options_and_reports_its_end(stand_in, tmp_path):
     run = a_run(tmp_path)
     stand_in(f"import sys; open({str(tmp_path / 'told')!r}, 'w').write(' '.join(sys.argv[1:]))")
     assert train_apart(run, StopSignals()) is None
@@ -289,7 +289,7 @@ def test_a_run_is_told_what_to_train_and_its_end_is_understood(stand_in, tmp_pat
 
 
 @pytest.mark.program
-def test_a_run_gets_the_signal_once_and_may_finish_its_step(stand_in, tmp_path):
+def test_run_gets_one_signal_and_finishes_its_step(stand_in, tmp_path):
     ready, ended = tmp_path / "ready", tmp_path / "ended"
     stand_in(
         "import signal, sys, time\n"

@@ -43,7 +43,7 @@ def test_it_goes_on_where_the_first_one_stopped(run_train, signal_at, meanwhile,
     assert "continuing after step 5" in second.out
 
 
-def test_it_leaves_a_run_alone_that_has_finished_by_then(run_train, signal_at, meanwhile):
+def test_run_finished_meanwhile_is_left_alone(run_train, signal_at, meanwhile):
     signal_at(2)
     run = run_train(*WORDS, "--out", "run")
 
@@ -56,7 +56,7 @@ def test_it_leaves_a_run_alone_that_has_finished_by_then(run_train, signal_at, m
     assert run.folder is not None
 
 
-def test_without_checkpoints_it_says_so_and_keeps_what_there_is(run_train, signal_at, save_often):
+def test_run_without_checkpoints_restarts_and_keeps_metrics(run_train, signal_at, save_often):
     signal_at(12)
     run = run_train(*WORDS, "--out", "run")
     metrics = (run.folder / "metrics.jsonl").read_text()

@@ -84,7 +84,7 @@ def test_without_workers_the_batches_are_the_stored_images():
 
 
 @pytest.mark.long
-def test_a_resumed_run_and_any_number_of_workers_end_bit_equal(run_train, signal_at):
+def test_resuming_and_worker_count_keep_weights_bit_equal(run_train, signal_at):
     whole = run_train(*TINY, workers=1, out="whole")
     signal_at(9)
     assert run_train(*TINY, workers=1, out="stopped").code == 130
@@ -95,7 +95,7 @@ def test_a_resumed_run_and_any_number_of_workers_end_bit_equal(run_train, signal
 
 
 @pytest.mark.long
-def test_ctrl_c_in_a_terminal_reaches_the_workers_and_nothing_is_lost(tmp_path, outcome_of, one_thread):
+def test_ctrl_c_reaches_workers_and_loses_nothing(tmp_path, outcome_of, one_thread):
     """A terminal sends SIGINT to the whole process group."""
     options = shlex.split("--device cpu --width 2 --epochs 1000 --workers 2 --out run")
     command = [sys.executable, Path(train.__file__), *options]

@@ -40,7 +40,7 @@ def wrong(outcome):
     return lines
 
 
-def test_the_data_set_of_make_data_is_found_and_described(call, tmp_path):
+def test_data_from_make_data_is_found_and_described(call, tmp_path):
     write_splits(tmp_path / "data" / "plans", generate_splits(30, 0))
     done = call()
     assert wrong(done) == []
@@ -55,7 +55,7 @@ def test_the_data_set_of_make_data_is_found_and_described(call, tmp_path):
     assert [line.split()[0] for line in lines[3::2]] == ["val", "test", "result"]
 
 
-def test_without_a_data_set_the_program_that_makes_one_is_named(call):
+def test_missing_data_names_the_program_that_makes_it(call):
     for words in ([], ["data/other"]):
         path = words[0] if words else "data/plans"
         refused = call(*words)
@@ -74,7 +74,7 @@ def test_shares_of_closed_plans_and_of_kinds(call, tmp_path):
     assert lines[2].endswith("balcony 50%, outside 100%")
 
 
-def test_rooms_are_looked_for_in_the_first_plans_of_many(call, tmp_path, monkeypatch):
+def test_closed_rooms_are_counted_in_the_first_plans(call, tmp_path, monkeypatch):
     monkeypatch.setattr(check_data, "CLOSED", 10)
     write_splits(tmp_path / "plans", generate_splits(20, 0))
     out = call("plans").out
@@ -88,7 +88,7 @@ def reordered(plan, random):
     return Plan(plan.corners[order], plan.kinds[order], walls[random.permutation(len(walls))])
 
 
-def test_held_out_plans_that_are_learned_from_are_found_in_any_order_of_corners(call, tmp_path):
+def test_reordered_copies_of_training_plans_are_found(call, tmp_path):
     splits, random = generate_splits(30, 0), numpy.random.default_rng(0)
     known, new = list(splits.train), list(splits.val)
     mixed = [reordered(known[3], random), *new[:5], reordered(known[29], random)]

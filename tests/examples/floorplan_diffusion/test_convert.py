@@ -172,7 +172,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("changed", "message"), WRONG.values(), ids=WRONG.keys())
-def test_what_is_wrong_is_named_with_its_file_and_can_be_left_out(call, published, changed, message):
+def test_bad_file_is_named_and_can_be_skipped(call, published, changed, message):
     numpy.save(published / "train" / "3.npy", {**entry_of(HOUSE), **changed})
     refused = call(published, "--trust-pickle")
     assert_refused(refused, "1 of 9 files are no plans; --skip-bad leaves them out")
@@ -189,7 +189,7 @@ def test_what_is_wrong_is_named_with_its_file_and_can_be_left_out(call, publishe
     ]
 
 
-def test_many_bad_files_are_counted_and_a_split_needs_a_plan(call, published):
+def test_many_bad_files_are_counted_and_summarized(call, published):
     for number in range(30):
         numpy.save(published / "test" / f"{number}.npy", {})
     refused = call(published, "--trust-pickle")
@@ -304,7 +304,7 @@ def test_other_files_are_no_plans(tmp_path):
         read_entry(tmp_path)
 
 
-def test_random_changes_of_a_file_give_a_plan_or_one_reason(tmp_path):
+def test_mutated_file_gives_a_plan_or_one_reason(tmp_path):
     path, chance = tmp_path / "7.npy", random.Random(0)
     entry = entry_of(HOUSE)
     del entry["edge_coords"]  # it is long

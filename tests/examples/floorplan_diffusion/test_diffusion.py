@@ -57,7 +57,7 @@ def test_betas_are_those_of_the_paper():
     assert betas[:999].tolist() == pytest.approx(by_hand, rel=1e-9)
 
 
-def test_what_is_kept_falls_from_nearly_all_to_nearly_nothing():
+def test_kept_share_falls_from_one_to_zero():
     kept = SCHEDULE.kept
     assert all(before > after > 0 for before, after in pairwise(kept))
     assert kept[:999] == pytest.approx([kept_by_formula(t) for t in range(1, 1000)], rel=1e-9)
@@ -80,7 +80,7 @@ def test_added_noise_has_the_variance_that_is_not_kept(step):
     assert noisy.var().item() == pytest.approx(1 - kept, rel=0.015)
 
 
-def test_each_sample_has_a_step_of_its_own_and_gets_back_what_it_was():
+def test_noise_is_added_and_removed_per_sample_step():
     clean = torch.rand(4, 3, 2, generator=seeded()) * 1.8 - 0.9
     noise, steps = torch.randn(clean.shape, generator=seeded(1)), torch.tensor([0, 300, 600, 900])
     noisy = SCHEDULE.add_noise(clean, noise, steps)
@@ -130,7 +130,7 @@ def test_one_step_is_the_posterior_of_ddpm(now):
     assert deviation(SCHEDULE, now, now - 1) ** 2 == pytest.approx(variance, rel=1e-9)
 
 
-def test_with_all_steps_sampling_draws_from_the_posteriors_of_ddpm():
+def test_sampling_with_all_steps_equals_ddpm_posteriors():
     """A second implementation, by the formulas of the paper, must end with the same numbers."""
     beta = cosine_betas().numpy()
     alpha_bar = numpy.cumprod(1 - beta)
@@ -152,7 +152,7 @@ def test_with_all_steps_sampling_draws_from_the_posteriors_of_ddpm():
     ("steps", "eta", "of_the_deviation"),
     [(1000, 1.0, 0.03), (1000, 0.0, 0.03), (200, 0.0, 0.06), (50, 0.0, 0.2)],
 )
-def test_a_perfect_predictor_of_a_normal_distribution_draws_from_it(steps, eta, of_the_deviation):
+def test_perfect_predictor_samples_its_normal_distribution(steps, eta, of_the_deviation):
     found = last_of(gaussian_noise(0.2, 0.1), (5000, 1), steps=steps, eta=eta)
     assert found.mean().item() == pytest.approx(0.2, abs=0.005)
     assert found.std().item() == pytest.approx(0.1, rel=of_the_deviation)
@@ -205,7 +205,7 @@ def test_every_device_gets_the_same_random_numbers():
     assert not torch.equal(here.get_state(), seeded().get_state())
 
 
-def test_steps_are_told_to_the_network_one_for_each_sample():
+def test_network_gets_one_step_for_each_sample():
     asked = []
 
     def predict(x, at):

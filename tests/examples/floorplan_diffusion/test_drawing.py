@@ -33,7 +33,7 @@ def texts(picture):
 
 
 @BOTH
-def test_every_room_is_filled_with_the_colour_of_its_kind(colours):
+def test_every_room_has_the_colour_of_its_kind(colours):
     tree = drawn(gallery(PLANS, 3, dark=colours is DARK))
     rooms = [room for plan in PLANS for room in find_rooms(plan)]
     polygons = list(tree.iter(f"{SVG}polygon"))
@@ -56,7 +56,7 @@ def test_walls_and_corners_lie_where_the_plan_has_them():
     assert (sides[:, 1] - sides[:, 0] == (10, 0)).all()
 
 
-def test_walls_without_rooms_are_drawn_and_an_empty_plan_leaves_its_place_empty():
+def test_open_walls_are_drawn_and_empty_plans_skipped():
     open_plan = replace(PLANS[0], walls=PLANS[0].walls[:3])
     tree = drawn(gallery([open_plan, EMPTY], 2))
     assert not list(tree.iter(f"{SVG}polygon"))
@@ -64,7 +64,7 @@ def test_walls_without_rooms_are_drawn_and_an_empty_plan_leaves_its_place_empty(
     assert not list(tree.iter(f"{SVG}text"))
 
 
-def test_the_legend_names_the_kinds_that_occur_and_titles_stand_above():
+def test_legend_names_occurring_kinds_and_titles_stand_above():
     few = [plan for plan in generate_plans(20, 1) if len(find_rooms(plan)) < 6][:2]
     kinds = sorted({room.kind for plan in few for room in find_rooms(plan)})
     assert 3 <= len(kinds) < OUTSIDE  # storage rooms and balconies are in larger plans
@@ -261,7 +261,7 @@ def test_corners_show_the_kinds_that_they_touch():
     assert texts(gallery([replace(step, real=numpy.ones(5, bool))], 1))[-1] == "Outside"
 
 
-def test_a_slice_of_a_pie_is_drawn_clockwise_from_the_top():
+def test_pie_slice_is_drawn_clockwise_from_the_top():
     path = Picture(10, 10, "", "", [Slice(5, 5, 4, "#ff0000", 0, 0.25)]).svg()
     assert 'd="M5 5L5 1A4 4 0 0 1 9 5Z"' in path
     large = Picture(10, 10, "", "", [Slice(5, 5, 4, "#ff0000", 0.25, 1)]).svg()

@@ -75,7 +75,7 @@ def test_each_pair_once_gives_what_all_ordered_pairs_give():
         assert torch.allclose(one, other, **EXACT) and one.abs().max() > 1e-6
 
 
-def test_a_plan_has_the_same_scores_beside_a_larger_one():
+def test_scores_ignore_a_larger_plan_in_the_batch():
     model, count, most = network(), 5, 9
     corners, bits = random_corners(2, most)  # whatever stands behind the plan's own corners
     pairs = all_pairs(most, CPU)
@@ -87,7 +87,7 @@ def test_a_plan_has_the_same_scores_beside_a_larger_one():
     assert torch.allclose(together[:1, pairs[1] < count], alone, **CLOSE)
 
 
-def test_another_order_of_the_corners_gives_the_same_scores_in_that_order():
+def test_reordering_corners_reorders_the_scores():
     model, count = network(), 7
     corners, bits = random_corners(1, count)
     pairs, counts, order = all_pairs(count, CPU), torch.tensor([count]), torch.randperm(count)
@@ -102,7 +102,7 @@ def test_another_order_of_the_corners_gives_the_same_scores_in_that_order():
 @pytest.mark.parametrize(
     ("start", "end", "expected"), [((1, 9), (2, 0), True), ((1, 2), (1, 3), True), ((1, 3), (1, 2), False)]
 )
-def test_a_pair_begins_at_the_left_or_at_the_top(start, end, expected):
+def test_pair_begins_at_the_left_or_top(start, end, expected):
     start, end = torch.tensor(start), torch.tensor(end)
     assert in_order(start, end).item() is expected
     assert in_order(end, start).item() is not expected

@@ -93,7 +93,7 @@ def best_of(stage):
     return load_checkpoint(stage.runs / "first" / "checkpoints" / "best.pt")
 
 
-def test_weights_are_plain_and_those_of_stage_1_the_averaged_ones(exported, monkeypatch):
+def test_exported_weights_are_plain_and_averaged_for_nodes(exported, monkeypatch):
     monkeypatch.chdir(exported.folder)
     for stage, network, name in ((NODES, NodeNetwork, "nodes.pt"), (EDGES, EdgeNetwork, "edges.pt")):
         content, saved = torch.load(*in_folder(stage, name), weights_only=True), best_of(stage)

@@ -74,7 +74,7 @@ def stop_in_batch(monkeypatch):
 # ---- What is written ----
 
 
-def test_plans_can_be_read_and_are_those_of_the_batches(without_a_stop):
+def test_plans_are_readable_and_match_the_batches(without_a_stop):
     plans = list(read_plans(without_a_stop / "plans.npz"))
     nodes = [
         one
@@ -132,7 +132,7 @@ def test_pictures_are_whole(without_a_stop):
     assert moments == ["step 1,000", "step 667", "step 334", "step 1", "corners", "with walls"]
 
 
-def test_the_newest_runs_are_taken_and_the_folder_is_named_after_the_time(call, both_stages):
+def test_newest_runs_are_taken_and_folder_names_unique(call, both_stages):
     shutil.copytree(both_stages / NODES.runs / "first", both_stages / NODES.runs / "second")
     os.utime(both_stages / NODES.runs / "second" / "config.json", (4e9, 4e9))
     for _ in range(2):  # in the same second
@@ -415,7 +415,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(call, both_stages, monkeypa
     assert failed.err.endswith(" --resume plans\n")
 
 
-def test_without_the_plans_of_stage_1_there_is_nothing_to_compare_with(call, both_stages, monkeypatch):
+def test_missing_test_plans_only_skip_the_comparison(call, both_stages, monkeypatch):
     def gone(*arguments):
         raise UsageError("data/mine has no test.npz")
 
@@ -489,7 +489,7 @@ def test_plans_of_a_single_corner_have_no_distances(call, drawn_as, places, both
     assert [plan.corners.tolist() for plan in plans] == [[[100, 90]]] * 6
 
 
-def test_equal_corners_become_one_which_touches_the_rooms_of_both(call, drawn_as, places, both_stages):
+def test_equal_corners_merge_with_the_rooms_of_both(call, drawn_as, places, both_stages):
     drawn_as(nodes_at(places, (100.2, 89.9), (100.4, 90.3), (300.0, -20.0)))
     assert call(*SMALL, "--out=plans").code == 0
     for plan in read_plans(both_stages / "plans" / "plans.npz"):

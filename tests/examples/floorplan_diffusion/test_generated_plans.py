@@ -39,13 +39,13 @@ def joined(plan):
     return found
 
 
-def test_corners_are_joined_if_and_only_if_they_follow_one_another_on_a_line(drawn):
+def test_walls_join_exactly_the_neighbours_on_a_line(drawn):
     for _, plan in drawn:
         walls = list(map(tuple, plan.walls.tolist()))
         assert set(walls) == joined(plan) and len(walls) == len(set(walls))
 
 
-def test_the_rule_fails_when_two_cuts_lie_on_one_line():
+def test_rule_fails_for_two_cuts_on_one_line():
     """What the generator avoids: two walls on one line with a room between, which the rule would join."""
     rooms = [(0, 0, 40, 40), (40, 0, 90, 20), (40, 20, 90, 40), (0, 40, 90, 80)]
     rooms += [(90, 0, 130, 80), (130, 0, 170, 20), (130, 20, 170, 80)]
@@ -58,7 +58,7 @@ def test_corners_walls_and_rooms_obey_euler(drawn):
         assert len(plan.corners) - len(plan.walls) + len(rooms) + 1 == 2
 
 
-def test_rooms_are_four_to_eight_and_nowhere_narrower_than_20_pixels(drawn):
+def test_four_to_eight_rooms_at_least_20_pixels(drawn):
     assert {len(rooms) for rooms, _ in drawn} == {4, 5, 6, 7, 8}
     for rooms, plan in drawn:
         sides = numpy.array([[room[2] - room[0], room[3] - room[1]] for room in rooms])
@@ -69,7 +69,7 @@ def test_rooms_are_four_to_eight_and_nowhere_narrower_than_20_pixels(drawn):
     assert max(len(plan.corners) for _, plan in drawn) < MOST_CORNERS
 
 
-def test_each_corner_touches_the_kinds_of_the_rooms_around_it(drawn):
+def test_corner_kinds_are_those_of_adjacent_rooms(drawn):
     """Counted in a picture of the plan: the four pixels around a corner."""
     for rooms, plan in drawn:
         picture = numpy.full((258, 258), KINDS.index("outside"))  # shifted by one, so that all have a border

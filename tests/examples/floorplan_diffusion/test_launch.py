@@ -115,7 +115,7 @@ class Terminal:
         return code, self.shown.replace("\r\n", "\n")
 
 
-def test_the_menu_starts_a_stage_in_this_terminal_and_keeps_its_exit_code(programs):
+def test_menu_starts_a_stage_and_keeps_exit_code(programs):
     terminal = Terminal(*programs(nodes="raise SystemExit('the other stage')"), "--", "--epochs", "2")
     terminal.read_until("Choice: ")
     assert terminal.shown.replace("\r\n", "\n") == (

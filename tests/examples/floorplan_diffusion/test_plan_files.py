@@ -44,7 +44,7 @@ def test_what_a_file_gives(write, tmp_path):
     assert [plan.walls.tolist() for plan in plans] == [[[0, 1], [0, 3], [1, 2], [2, 3]], [[0, 1]]]
 
 
-def test_what_is_written_has_the_arrays_that_were_typed_by_hand(tmp_path):
+def test_written_file_has_the_arrays_typed_by_hand(tmp_path):
     write_plans(tmp_path / "train.npz", hand_made())
     with numpy.load(tmp_path / "train.npz", allow_pickle=False) as file:
         assert set(file) == set(arrays())
@@ -66,7 +66,7 @@ def test_written_and_read_is_the_same(tmp_path):
 
 
 @pytest.mark.parametrize("kind", [numpy.int32, numpy.uint8, numpy.uint64, ">i8"])
-def test_numbers_may_be_any_whole_numbers_in_any_order_of_memory(write, kind):
+def test_any_integer_type_and_memory_order_is_read(write, kind):
     changed = {name: arrays()[name].astype(kind) for name in ("counts", "walls", "wall_counts")}
     changed["corners"] = numpy.asfortranarray(arrays()["corners"])
     assert_equal(read_plans(write(**changed)), hand_made())
@@ -151,7 +151,7 @@ def test_other_files_are_one_line(write, tmp_path):
     assert "one.npy is no whole .npz file" in refusal(read_plans, tmp_path / "one.npy")
 
 
-def test_a_file_that_may_not_be_read_is_one_line(write, monkeypatch):
+def test_unreadable_file_is_refused_in_one_line(write, monkeypatch):
     def refuse(*_, **__):
         raise PermissionError(13, "Permission denied")
 
@@ -232,7 +232,7 @@ def test_what_is_no_data_set_is_one_line(folder, tmp_path):
 
 
 @pytest.mark.parametrize("place", ["train", "test", "."])
-def test_published_files_are_sent_to_the_program_that_converts_them(tmp_path, place):
+def test_published_files_are_referred_to_convert(tmp_path, place):
     folder = tmp_path / "my plans"
     (folder / place).mkdir(parents=True)
     (folder / place / "7.npy").write_bytes(b"")

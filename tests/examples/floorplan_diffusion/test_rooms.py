@@ -144,7 +144,7 @@ def test_two_squares_that_share_a_corner_are_two_rooms():
     ]
 
 
-def test_a_square_at_a_corner_within_a_square_leaves_the_rest():
+def test_inner_square_at_a_corner_leaves_the_rest():
     inner = [(100, 50), (100, 100), (50, 100)]  # shares corner 0, and its sides lie on the other's
     found = plan(SQUARE + inner, [(0, 4), (4, 1), (1, 2), (2, 3), (3, 6), (6, 0), (4, 5), (5, 6)])
     assert outlines(found) == [[0, 4, 5, 6], [1, 2, 3, 4, 5, 6]]
@@ -166,7 +166,7 @@ def test_dangling_walls_are_left_out(loose):
     assert not is_closed(dangling)
 
 
-def test_a_corner_without_walls_is_no_room_and_not_closed():
+def test_corner_without_walls_makes_the_plan_open():
     assert outlines(plan([*SQUARE, (100, 100)], AROUND)) == [[0, 1, 2, 3]]
     assert not is_closed(plan([*SQUARE, (100, 100)], AROUND))
     assert is_closed(plan(SQUARE, AROUND))
@@ -194,7 +194,7 @@ def test_walls_on_one_line_enclose_nothing():
 
 @pytest.mark.parametrize("numbers", [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0], [2, 4, 0, 3, 1]])
 @pytest.mark.parametrize("turned", [0.0, 0.3, 2.0])
-def test_a_wall_that_is_there_twice_whole_and_in_pieces_changes_nothing(numbers, turned):
+def test_duplicate_wall_in_pieces_changes_nothing(numbers, turned):
     """The most frequent mistake of a network for walls: it skips a corner that lies on the way."""
     corners = numpy.array([*SQUARE, (120, 50)]) @ [
         [numpy.cos(turned), numpy.sin(turned)],
@@ -215,14 +215,14 @@ def test_a_wall_passes_corners_in_their_order():
     assert is_closed(thirds)
 
 
-def test_rounding_does_not_let_a_wall_pass_its_own_end():
+def test_rounding_keeps_a_wall_within_its_ends():
     random = numpy.random.default_rng(4)
     for _ in range(500):
         corners = random.random((2, 2)) * 256
         assert distinct_walls(plan(corners, [(0, 1)])) == [(0, 1)]
 
 
-def test_a_wall_that_ends_on_another_is_joined_to_it():
+def test_wall_ending_on_another_is_joined_to_it():
     """Both walls across end in the middle of sides, whose corners they are not joined to."""
     halves = plan([*SQUARE, (100, 50), (100, 150)], [*AROUND, (4, 5)])
     assert outlines(halves) == [[0, 3, 4, 5], [1, 2, 4, 5]]
@@ -248,7 +248,7 @@ def test_crossing_walls_are_seen():
     assert not walls_cross(distinct_walls(touching), touching.corners)
 
 
-def test_walls_on_cycles_are_those_without_which_their_ends_stay_connected():
+def test_walls_on_cycles_equal_those_found_by_removal():
     """By taking out every wall in turn."""
     random = numpy.random.default_rng(0)
     seen = Counter()
@@ -327,7 +327,7 @@ def test_nearly_straight_walls_become_straight():
     assert straightened(skew).walls is skew.walls and straightened(skew).kinds is skew.kinds
 
 
-def test_corners_along_a_line_share_their_mean_and_slanted_walls_stay():
+def test_near_straight_corners_share_their_mean():
     line = plan([(0, 10), (50, 13), (100, 16), (200, 30)], [(0, 1), (1, 2), (2, 3)])
     assert straightened(line).corners.tolist() == [[0, 13], [50, 13], [100, 13], [200, 30]]
 

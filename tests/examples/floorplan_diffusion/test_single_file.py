@@ -104,9 +104,7 @@ def test_it_samples_as_generate_does(set_all, one_thread):
     assert found.std() > 0.1
 
 
-def test_the_program_tells_what_came_out_and_keeps_the_averaged_weights(
-    tmp_path, monkeypatch, one_thread, capsys
-):
+def test_program_prints_results_and_saves_averaged_weights(tmp_path, monkeypatch, one_thread, capsys):
     text, path = Path(single_file.__file__).read_text(encoding="utf-8"), single_file.__file__
     for default, small in (
         ("PLANS = 4_000", "PLANS = 80"),
@@ -133,7 +131,7 @@ def test_the_program_tells_what_came_out_and_keeps_the_averaged_weights(
     assert last.startswith("weights: corners.pt; ")
 
 
-def test_a_loss_that_is_not_a_number_ends_it_in_one_line(set_all, one_thread, monkeypatch):
+def test_nan_loss_ends_it_in_one_line(set_all, one_thread, monkeypatch):
     set_all({"plans": 80, "epochs": 2, "batch_size": 16, "width": 16, "layers": 1, "heads": 2})
     monkeypatch.setattr(single_file, "LEARNING_RATE", float("inf"))
     with pytest.raises(SystemExit, match=r"^the loss became nan; lower LEARNING_RATE$"):

@@ -185,7 +185,7 @@ def test_the_noise_losses_of_a_step_against_their_formulas(task_of):
     assert loss == pytest.approx(20 * of_places + sum(channels[2:]) + 3 * alignment, rel=1e-4)
 
 
-def test_corners_are_moved_by_at_most_three_pixels_and_few_kinds_are_flipped():
+def test_disturbed_moves_corners_slightly_and_flips_few_kinds():
     torch.manual_seed(0)
     corners, bits = torch.full((200, 50, 2), 100.0), (torch.rand(200, 50, 7) < 0.3).float()
     moved, flipped = train_edges.disturbed(corners, bits)
@@ -198,7 +198,7 @@ def test_corners_are_moved_by_at_most_three_pixels_and_few_kinds_are_flipped():
 
 
 @edges
-def test_plans_of_one_corner_have_no_pair_and_harm_nothing(task_of, tmp_path):
+def test_one_corner_plans_have_no_pair_and_train(task_of, tmp_path):
     plan = next(iter(generate_plans(1, 0)))
     dot = Plan(plan.corners[:1], plan.kinds[:1], plan.walls[:0])
     few = PlanSet.of("", "", [dot, dot, plan])
@@ -213,7 +213,7 @@ def test_plans_of_one_corner_have_no_pair_and_harm_nothing(task_of, tmp_path):
 
 
 @nodes
-def test_the_average_follows_at_once_at_first_and_slowly_later(task_of):
+def test_average_follows_quickly_at_first_then_slowly(task_of):
     task = task_of(ema=0.9)
     own, average = next(task.model.parameters()), next(task.average.parameters())
     before = average.detach().clone()
@@ -265,9 +265,7 @@ def test_corners_are_shuffled_within_their_plan():
     assert torch.equal(found[..., 1], found[..., 0] + 1)
 
 
-def test_memory_is_given_back_every_few_steps_and_changes_nothing(
-    run_train, system, tiny, without_curves, monkeypatch
-):
+def test_emptying_the_cache_changes_no_result(run_train, system, tiny, without_curves, monkeypatch):
     plain = run_train(*tiny(max_steps=5), out="plain")
     release, released = system.release_unused, []
     monkeypatch.setattr(system, "release_unused", lambda device: released.append(device) or release(device))

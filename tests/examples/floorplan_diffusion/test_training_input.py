@@ -40,7 +40,7 @@ def plans(tmp_path):
         ("--num-workers 2", "--workers"),
     ],
 )
-def test_options_that_do_not_fit_are_one_line_and_write_nothing(run_train, tiny, tmp_path, words, message):
+def test_unfit_options_are_refused_and_write_nothing(run_train, tiny, tmp_path, words, message):
     assert_refused(run_train(*tiny(), *words.split()), message)
     assert list(tmp_path.iterdir()) == []
 

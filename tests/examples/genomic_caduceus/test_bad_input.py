@@ -77,9 +77,7 @@ def test_folders_that_are_no_data_set(run_train, tiny, tmp_path, damage, message
 
 
 @train_only
-def test_a_folder_is_learned_and_its_run_goes_on_with_its_own_sequences_alone(
-    run_train, tiny, tmp_path, stop
-):
+def test_folder_run_resumes_only_with_its_own_sequences(run_train, tiny, tmp_path, stop):
     folder = make_folder(tmp_path / "data")
     stopped = stop(1, data=folder, **FEW)
     assert stopped.json("config.json")["classes"] == ["one", "two"]

@@ -64,7 +64,7 @@ def test_intervals(tmp_path, monkeypatch):
         genome.read_windows(tmp_path / "genome.fa", 400, bed)
 
 
-def test_one_long_sequence_of_many_and_one_that_is_too_long(tmp_path, monkeypatch):
+def test_overlong_sequences_are_refused_or_cut(tmp_path, monkeypatch):
     monkeypatch.setattr(class_data, "UNPACKED", 10_000)
     monkeypatch.setattr(class_data, "PACKED", 2)
     folder = make_folder(tmp_path / "data")

@@ -56,7 +56,7 @@ def test_further_bases_say_nothing():
 
 
 @pytest.mark.parametrize("length", [16, 17])
-def test_the_second_half_of_a_hairpin_is_the_reverse_complement_of_the_first(length):
+def test_hairpin_ends_in_its_own_reverse_complement(length):
     made = hairpins(500, length, random())
     half = length // 2
     assert made.shape == (500, length)

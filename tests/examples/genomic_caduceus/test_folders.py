@@ -56,7 +56,7 @@ def test_a_sequence_has_the_number_of_its_class(folder):
     assert (len(data.train), len(data.val), len(data.test)) == (22, 2, 24)
 
 
-def test_a_tenth_is_held_out_by_the_seed_and_nothing_is_lost(folder):
+def test_seed_chooses_the_held_out_tenth(folder):
     first, again, other = (folder_data(folder, None, seed) for seed in (0, 0, 1))
     assert torch.equal(first.val.tokens, again.val.tokens)
     assert not torch.equal(first.val.tokens, other.val.tokens)
@@ -66,7 +66,7 @@ def test_a_tenth_is_held_out_by_the_seed_and_nothing_is_lost(folder):
     assert held_out.isdisjoint(map(tuple, first.train.tokens.tolist()))
 
 
-def test_files_of_the_finder_are_no_classes_and_no_sequences(folder):
+def test_hidden_and_foreign_files_are_ignored(folder):
     before = folder_data(folder, None, 0)
     for split in ("train", "test"):
         (folder / split / ".DS_Store").write_bytes(b"\0\0\0\1Bud1")
@@ -81,14 +81,14 @@ def test_files_of_the_finder_are_no_classes_and_no_sequences(folder):
         assert torch.equal(one, two)
 
 
-def test_lower_case_and_a_last_line_end_mean_the_same(folder):
+def test_lower_case_and_final_newline_change_nothing(folder):
     before = folder_data(folder, None, 0)
     for path in folder.rglob("*.txt"):
         path.write_text(path.read_text().lower() + "\n")
     assert torch.equal(folder_data(folder, None, 0).train.tokens, before.train.tokens)
 
 
-def test_shorter_sequences_are_padded_and_longer_ones_cut_and_said(folder):
+def test_short_sequences_are_padded_and_long_ones_cut(folder):
     (folder / "train" / "one" / "0.txt").write_text("ACG")
     (folder / "test" / "two" / "0.txt").write_text("G" * 20)
     whole = folder_data(folder, 1024, 0)

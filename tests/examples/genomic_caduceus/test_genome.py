@@ -39,7 +39,7 @@ def refusal(read, *given):
     return str(refused.value)
 
 
-def test_sequences_are_found_by_the_first_word_of_their_name(write):
+def test_sequences_are_named_by_their_first_word(write):
     found = read_fasta(write(">chr1 of something\nACG\nT\n\n>chr2\r\nnNac\r\ngt\r\n>chr3"))
     assert {name: row.tolist() for name, row in found.items()} == {
         "chr1": ACGT,
@@ -54,7 +54,7 @@ def test_a_compressed_genome_is_the_same(write):
         assert len(one) == 1000 and numpy.array_equal(one, two)
 
 
-def test_windows_lie_side_by_side_and_every_twentieth_is_held_out(write):
+def test_windows_are_adjacent_and_every_twentieth_held_out(write):
     path = write(genome())
     train, val = read_windows(path, 10, None)
     sequences = read_fasta(path).values()
@@ -71,7 +71,7 @@ def test_no_window_reaches_into_the_next_sequence(write):
     assert (found == found[:, :1]).all()
 
 
-def test_windows_with_more_than_a_tenth_unknown_are_left_out(write):
+def test_windows_over_a_tenth_unknown_are_left_out(write):
     unknown = "N" * 10 + "NN" + "A" * 8 + "N" + "A" * 9
     path = write(">a\n" + unknown + "\n>c\n" + "C" * 400)
     found = numpy.concatenate(read_windows(path, 10, None))
@@ -163,6 +163,6 @@ def test_a_wrong_interval_is_one_line(write, line, message):
     assert refusal(read_windows, write(genome()), 8, bed) == f"{bed}, line 2: {message}"
 
 
-def test_a_bed_file_that_is_no_text_is_one_line(write):
+def test_binary_bed_file_is_refused_in_one_line(write):
     bed = write(b"\xff\xfe\x00", "windows.bed")
     assert refusal(read_windows, write(genome()), 8, bed) == f"cannot read {bed}: it is no text"

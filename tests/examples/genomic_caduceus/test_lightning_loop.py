@@ -48,7 +48,7 @@ def test_losses_and_weights_are_those_of_a_plain_loop(task_of, fit):
 
 @pytest.mark.parametrize("settings", [{"accumulate": 2}, {"precision": "bf16"}], ids=["accumulate", "bf16"])
 @train_only
-def test_parts_and_16_bits_are_those_of_a_plain_loop(task_of, fit, settings):
+def test_accumulation_and_16_bits_equal_a_plain_loop(task_of, fit, settings):
     """But for rounding: Lightning has autocast convert the weights anew for each strand."""
     task = task_of(max_steps=3, **settings)
     found = fit(task)
@@ -104,9 +104,7 @@ def autocast_states(monkeypatch):
 
 @pytest.mark.unmeasured
 @pytest.mark.parametrize(("precision", "on"), [("bf16", True), ("fp32", False)])
-def test_autocast_is_on_in_16_bits_alone_and_only_while_learning(
-    task_of, fit, autocast_states, precision, on
-):
+def test_autocast_is_on_only_in_16_bit_training(task_of, fit, autocast_states, precision, on):
     task = task_of(precision=precision, max_steps=2)
     fit(task)
     assert autocast_states == {(True, on), (False, False)}
@@ -137,7 +135,7 @@ class WithAutocast(LightningTraining):
         ("fp32", WithAutocast, "precision is '32-true', but autocast is on for cpu"),
     ],
 )
-def test_autocast_that_is_not_what_was_asked_for_is_noticed(task_of, fit, precision, training, message):
+def test_wrong_autocast_state_is_noticed(task_of, fit, precision, training, message):
     if torch.cuda.is_available():
         pytest.skip("autocast for CUDA is on here")
     with warnings.catch_warnings():
@@ -164,7 +162,7 @@ def test_a_run_leaves_handlers_as_they_were(run_train, tiny, handlers):
 
 
 @train_only
-def test_while_it_runs_lightning_has_no_handlers_of_its_own(run_train, tiny, handlers, monkeypatch):
+def test_lightning_installs_no_signal_handlers(run_train, tiny, handlers, monkeypatch):
     found, after_step = [], Training.after_step
 
     def noted(training, *given):
@@ -292,7 +290,7 @@ def test_a_logger_without_lightning_is_one_line(run_train, tiny, tmp_path):
 
 
 @pytest.mark.usefixtures("without_curves")
-def test_a_run_is_the_same_in_either_loop_and_may_change_it(run_train, stop, tiny):
+def test_both_loops_give_equal_runs_and_may_alternate(run_train, stop, tiny):
     """Metrics, and the bits of the weights."""
     plain = run_train(*tiny(), out="plain")
     lightning = run_train(*tiny(), out="lightning", **LIGHTNING)

@@ -38,7 +38,7 @@ def test_both_directions_see_everything():
     assert torch.equal(seen_from(layer, 4), torch.ones(9, 9).tril().bool())
 
 
-def test_the_second_direction_is_the_first_one_on_the_reversed_sequence():
+def test_backward_direction_equals_forward_on_the_reversed_sequence():
     layer, x = BiMamba(4, state=3), torch.randn(2, 9, 4)
     swapped = BiMamba(4, state=3)
     swapped.load_state_dict(layer.state_dict())
@@ -108,7 +108,7 @@ def gradients(network, tokens):
     return {name: weights.grad.clone() for name, weights in network.named_parameters()}
 
 
-def test_gradients_equal_those_of_the_reference_scan_and_every_weight_has_one(monkeypatch):
+def test_gradients_equal_the_reference_scan_for_every_weight(monkeypatch):
     network, tokens = Backbone(6, 2, state=3).double(), torch.randint(0, 16, (3, 11))
     found = gradients(network, tokens)
     monkeypatch.setattr(mamba, "selective_scan", selective_scan_reference)
@@ -116,7 +116,7 @@ def test_gradients_equal_those_of_the_reference_scan_and_every_weight_has_one(mo
     assert all(gradient.any() for gradient in found.values())
 
 
-def test_the_scan_begins_with_small_steps_and_slow_to_fast_decays():
+def test_scan_starts_with_documented_steps_and_decays():
     mixer = Mixer(400, state=16)
     steps = F.softplus(mixer.dt_proj.bias)
     assert 0.001 * 0.999 < steps.min() < 0.0012 and 0.08 < steps.max() < 0.1 * 1.001

@@ -16,7 +16,7 @@ def bases(rows=200, length=500):
 
 
 @pytest.mark.parametrize("share", [0.15, 0.4])
-def test_so_many_bases_are_guessed_and_hidden_in_three_ways(share):
+def test_share_of_bases_is_masked_in_three_ways(share):
     tokens = bases()
     hidden, guessed = masked(tokens, share, random())
     assert guessed.float().mean().item() == pytest.approx(share, abs=0.005)
@@ -42,7 +42,7 @@ def test_padding_and_n_are_never_asked_for():
     assert not (hidden[guessed] == UNKNOWN_BASE).any()  # nor drawn
 
 
-def test_a_generator_gives_the_same_again_and_leaves_the_others_alone():
+def test_generator_makes_masks_repeatable_and_independent():
     tokens = bases(20, 50)
     torch.manual_seed(1)
     first = masked(tokens, 0.15, random())

@@ -114,7 +114,7 @@ def test_what_treats_strands_differently_is_noticed(wrong):
         assert_close(apart, torch.zeros_like(apart))
 
 
-def test_one_strand_alone_has_two_scores_whose_mean_is_conjoined():
+def test_conjoined_score_is_the_mean_of_both_strands():
     network, tokens = Classifier(Backbone(8, 2, state=4), 3, both_strands=False), sequences()
     other = other_strand(network, tokens)
     with torch.no_grad():

@@ -86,7 +86,7 @@ def test_lightnings_word_for_the_gpu_of_the_guide():
 
 
 @pytest.mark.parametrize("key", ["num_workers=1", "pin_memory=true", "drop_last=true"])
-def test_a_key_that_the_file_has_is_set_and_one_that_it_lacks_is_added(folder, key):
+def test_existing_keys_are_set_and_new_ones_added(folder, key):
     own, guide = (), ("dataset=genomic_benchmark", f"data={folder}")
     for words, right, wrong in ((own, "", "+"), (guide, "+", "")):
         (name, _, value) = key.partition("=")
@@ -218,7 +218,7 @@ def test_mistakes_are_one_line(words, message):
     assert message in refusal(*words.split())
 
 
-def test_an_experiment_that_does_not_exist_names_those_that_do():
+def test_unknown_experiment_names_the_known_ones():
     message = refusal("experiment=hg38/mps")
     assert message.startswith("experiment=hg38/mps: there is no such file; choose ")
     for path in (CONFIGS / "experiment" / "hg38").iterdir():
@@ -256,7 +256,7 @@ BOMB = "a: &a [x, x]\nb: &b [*a, *a]\n"
         ("# @package _global_\nlr: ${lr}\n", "the configuration cannot be resolved: Recursive interpolation"),
     ],
 )
-def test_a_file_that_somebody_else_wrote_is_refused_in_one_line(tmp_path, monkeypatch, content, reason):
+def test_bad_experiment_file_is_refused_in_one_line(tmp_path, monkeypatch, content, reason):
     configs = tmp_path / "configs"
     shutil.copytree(CONFIGS, configs)
     (configs / "experiment" / "theirs.yaml").write_text(content)
@@ -295,7 +295,7 @@ def test_options_are_spelt_as_they_are_read():
     assert (found.clip, found.rcps) == (None, False)
 
 
-def test_what_a_saved_option_refers_to_is_not_looked_up():
+def test_interpolations_in_saved_options_are_not_resolved():
     for data in ("${lr}${lr}", "a\\${b}", "it's ${oc.env:HOME}"):
         assert TRAIN.read(TRAIN.spelling().words({"data": data}))["data"] == data
 

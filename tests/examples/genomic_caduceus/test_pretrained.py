@@ -30,7 +30,7 @@ def pretrained(first_run, tmp_path):
     return shutil.copytree(first_run, tmp_path / "first")
 
 
-def test_the_backbone_begins_as_it_was_and_the_head_at_random(task_of, pretrained):
+def test_backbone_is_loaded_and_head_is_random(task_of, pretrained):
     best = load_checkpoint(pretrained / "checkpoints" / "best.pt")["model"]
     with_it, without = task_of(**{"train.pretrained": pretrained}), task_of()
     weights, fresh = with_it.state.model.state_dict(), without.state.model.state_dict()
@@ -43,7 +43,7 @@ def test_the_backbone_begins_as_it_was_and_the_head_at_random(task_of, pretraine
     assert with_it.facts["pretrained"] == str(pretrained / "checkpoints" / "best.pt")
 
 
-def test_a_checkpoint_may_be_named_and_the_newest_run_be_meant(task_of, pretrained, tmp_path, monkeypatch):
+def test_checkpoint_path_or_newest_run_is_accepted(task_of, pretrained, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     last = pretrained / "checkpoints" / "last.pt"
     assert task_of(**{"train.pretrained": last}).facts["pretrained"] == str(last)
@@ -92,9 +92,7 @@ def test_what_is_no_pre_training_is_one_line(run_train, tiny, tmp_path):
         assert_refused(run_train(*tiny(**{"train.pretrained": path})), message)
 
 
-def test_a_run_that_began_with_one_continues_bit_equal_and_says_when_it_is_gone(
-    run_train, stop, tiny, pretrained, undisturbed
-):
+def test_pretrained_run_resumes_bit_equal_and_reports_absence(run_train, stop, tiny, pretrained, undisturbed):
     settings = {"train.pretrained": pretrained}
     whole = undisturbed(tiny(**settings))
     assert "begins with " in (whole.folder / "train.log").read_text()

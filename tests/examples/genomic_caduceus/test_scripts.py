@@ -72,7 +72,7 @@ def test_all_data_sets_of_a_folder_with_all_seeds(start, tmp_path):
     ]
 
 
-def test_named_data_sets_and_seeds_with_the_settings_for_a_mac(start, tmp_path):
+def test_script_trains_named_data_sets_and_seeds(start, tmp_path):
     data = data_sets(tmp_path / "data", "a", "b", "c")
     code, _, begun = start(OPTIMIZED, DATA=data, DATASETS="c a", SEEDS="7 8", OUT="out")
     assert code == 0

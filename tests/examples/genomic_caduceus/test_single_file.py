@@ -65,7 +65,7 @@ OTHERS = {
     ],
 )
 @pytest.mark.usefixtures("small")
-def test_its_first_20_losses_are_those_of_the_full_program(same_task, monkeypatch, settings, near, end):
+def test_first_20_losses_equal_the_full_program(same_task, monkeypatch, settings, near, end):
     """Equal weights at the beginning, bit for bit; afterwards the scans add up in another order."""
     task = same_task(*settings)
     for name, value in settings.values():
@@ -92,15 +92,13 @@ def test_both_strands_have_the_same_scores():
 
 
 @pytest.mark.usefixtures("small")
-def test_a_loss_that_is_not_a_number_ends_it_in_one_line(monkeypatch):
+def test_nan_loss_ends_it_in_one_line(monkeypatch):
     monkeypatch.setattr(single_file, "LEARNING_RATE", float("inf"))
     with pytest.raises(SystemExit, match=r"^the loss became nan; lower LEARNING_RATE$"):
         single_file.train()
 
 
-def test_as_a_program_it_takes_the_device_that_is_there_and_writes_the_weights(
-    tmp_path, monkeypatch, capsys, one_thread
-):
+def test_program_uses_the_available_device_and_saves_weights(tmp_path, monkeypatch, capsys, one_thread):
     """With fewer sequences; the lines keep their numbers."""
     path = Path(single_file.__file__)
     text = path.read_text(encoding="utf-8")

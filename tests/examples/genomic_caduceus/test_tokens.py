@@ -36,7 +36,7 @@ def test_tokens_have_the_published_numbers():
     assert encode("ACGTN", 5).tolist() == [7, 8, 9, 10, 11]
 
 
-def test_partners_come_in_pairs_and_n_and_special_tokens_are_their_own():
+def test_bases_are_paired_and_other_tokens_pair_themselves():
     everything = torch.arange(VOCABULARY)
     assert torch.equal(PARTNERS[PARTNERS], everything)
     changed = everything[everything != PARTNERS].tolist()
@@ -44,7 +44,7 @@ def test_partners_come_in_pairs_and_n_and_special_tokens_are_their_own():
     assert [PARTNERS[NUMBERS[base]].item() for base in "ACGT"] == [NUMBERS[base] for base in "TGCA"]
 
 
-def test_padding_stands_on_the_left_and_what_is_too_long_is_cut_behind():
+def test_padding_is_left_and_cutting_is_right():
     tokens = encode_all(["ACGT", "", "acgtnACGTN"], 6)
     assert letters(tokens) == ["..ACGT", "......", "ACGTNA"]
     assert (tokens[0, :2] == PAD).all() and (tokens[1] == PAD).all()

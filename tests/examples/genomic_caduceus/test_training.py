@@ -104,7 +104,7 @@ def test_other_strands_are_drawn_while_learning_alone(task_of, system, monkeypat
 
 
 @train_only
-def test_both_strands_are_averaged_when_evaluating_if_that_is_wanted(task_of):
+def test_evaluation_averages_both_strands_when_asked(task_of):
     """With one strand in training, conjoining makes the answer that of both."""
     found = {}
     for conjoin in ("false", "true"):

@@ -118,7 +118,7 @@ def test_dates_and_times_of_parquet(tmp_path, day, kind):
     pandas.testing.assert_index_equal(read_bars(tmp_path / "A.parquet").table.index, days, check_freq=False)
 
 
-def test_zero_volume_quotes_and_the_rounding_of_adjusted_prices_are_fine(write):
+def test_zero_volume_and_rounded_prices_are_accepted(write):
     table = read_bars(write(with_row('2024-01-02 14:33,"10",11.999999999999998,9,1.2e1,0'))).table
     assert table.iloc[3].tolist() == [10, 11.999999999999998, 9, 12, 0]
 
@@ -195,7 +195,7 @@ def sessions(*absent, freq="min"):
     return numpy.delete(numpy.concatenate(days), absent)
 
 
-def test_nights_between_sessions_and_days_between_days_are_no_gaps(write):
+def test_nights_and_weekends_are_no_gaps(write):
     for freq in ("1min", "7min"):
         bars = read_bars(write(sessions(freq=freq)), max_missing=0)
         assert (len(bars.table), bars.interval) == (200, pandas.Timedelta(freq))
@@ -210,7 +210,7 @@ def test_missing_bars_up_to_the_limit(write):
     refused(path, "line 12 comes after", "2 bars are missing, 1.00% of all", max_missing=0.0099)
 
 
-def test_more_missing_bars_name_the_longest_gap_and_the_flag(write):
+def test_too_many_missing_bars_name_gap_and_flag(write):
     path = write(sessions(10, 150, 151, 152, 199))  # after the last bar, nobody knows
     text = refused(path, "line 151 comes after the longest gap; 4 bars are missing, 2.01% of all")
     read_bars(path, max_missing=float(text.rpartition(" --max-missing ")[2]))
@@ -293,7 +293,7 @@ def test_folders_that_are_refused(write, tmp_path, files, message):
     assert message in str(failure.value)
 
 
-def test_a_folder_with_gaps_that_is_not_there_or_is_a_file(write, tmp_path):
+def test_folder_accepts_gaps_and_refuses_wrong_paths(write, tmp_path):
     write(sessions(10, 11, 12, 150), "folder/A.csv")
     assert len(read_folder(tmp_path / "folder", max_missing=0.02)) == 1
     with pytest.raises(UsageError, match=r"cannot read the folder .*No such file"):
@@ -305,7 +305,7 @@ def test_a_folder_with_gaps_that_is_not_there_or_is_a_file(write, tmp_path):
 # Sample data and small parts
 
 
-def test_sample_data_of_matplotlib_has_the_form_of_a_file(tmp_path):
+def test_matplotlib_sample_has_the_form_of_a_file(tmp_path):
     bars = load_goog()
     assert (bars.symbol, bars.interval) == ("GOOG", pandas.Timedelta(days=1))
     assert check_bars(bars.table, 0.0, str) == bars.interval

@@ -89,7 +89,7 @@ def test_a_run_is_evaluated_on_what_it_held_out(run_folder, call):
     assert imread(run_folder / "evaluation.png").shape[1] == 1350
 
 
-def test_a_checkpoint_gives_the_same_and_goes_where_it_is_told(run_folder, call, tmp_path, monkeypatch):
+def test_checkpoint_gives_the_same_evaluation_in_another_folder(run_folder, call, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(run_folder.parent))
     call(f"~/{run_folder.name}")
     before = json.loads((run_folder / "evaluation.json").read_text())
@@ -110,7 +110,7 @@ def test_a_checkpoint_gives_the_same_and_goes_where_it_is_told(run_folder, call,
         ("evaluation.png", "drawn by hand"),
     ],
 )
-def test_what_is_no_evaluation_of_this_run_is_not_replaced(run_folder, call, tmp_path, name, content):
+def test_foreign_file_is_not_replaced(run_folder, call, tmp_path, name, content):
     (tmp_path / name).write_text(content)
     code, _, err = call(run_folder, "--out", tmp_path)
     assert (code, err.count("\n")) == (2, 1)
@@ -191,7 +191,7 @@ def folder_run(tmp_path_factory, one_thread):
 
 
 @pytest.mark.parametrize("place", ["bars", "copy"])
-def test_a_copy_of_what_was_learned_is_not_taken_for_new(folder_run, call, tmp_path, place):
+def test_copy_of_training_bars_is_refused(folder_run, call, tmp_path, place):
     run, bars = folder_run
     if place == "copy":
         bars = shutil.copytree(bars, tmp_path / "copy")
@@ -201,7 +201,7 @@ def test_a_copy_of_what_was_learned_is_not_taken_for_new(folder_run, call, tmp_p
     assert "all 87 samples are of a symbol and time that the run had bars of; leave out --data" in err
 
 
-def test_of_a_newer_download_only_what_is_new_is_taken(folder_run, call, tmp_path):
+def test_only_new_bars_of_a_newer_download_count(folder_run, call, tmp_path):
     """The first 6,000 of the 9,000 bars have been learned from; other symbols are new at any time."""
 
     def samples():
@@ -293,7 +293,7 @@ def test_everything_is_written_before_anybody_stops_reading(run_folder, call, mo
     assert sorted(path.name for path in tmp_path.iterdir()) == ["evaluation.json", "evaluation.png"]
 
 
-def test_where_prices_alone_tell_something_nobody_is_called_the_best_without_context(copy, call, tmp_path):
+def test_no_blind_loss_when_prices_alone_are_informative(copy, call, tmp_path):
     options = load_checkpoint(copy / "checkpoints" / "best.pt")["config"]["options"]
     change_config(copy, options=options | {"stride": 50})
     code, out, _ = call(copy, "--data", "bars", "--out", tmp_path)

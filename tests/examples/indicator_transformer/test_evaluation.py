@@ -46,7 +46,7 @@ def four():
     return samples(LOGITS, WEIGHTS, USEFUL, CALLS, RETURNS)
 
 
-def test_the_forecast_is_the_weighted_call_of_what_is_selected():
+def test_forecast_is_the_weighted_call_of_selected_indicators():
     found = forecast(*(torch.tensor(part) for part in (LOGITS, WEIGHTS, CALLS)))
     first = (0.5 * 1.0 + 0.2 * -0.5) / 0.7  # the second one has less than one half
     third = (0.25 * -0.4 + 0.5 * 0.8) / 0.75

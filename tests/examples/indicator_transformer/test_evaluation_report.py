@@ -78,7 +78,7 @@ def knowing(market, examined):
     return examined(of_calls(market, market[1]))
 
 
-def test_whoever_knows_the_chances_reaches_the_best_loss_and_is_calibrated(knowing):
+def test_known_chances_reach_best_loss_and_calibration(knowing):
     found, calibration = knowing["losses"], knowing["calibration"]
     assert found["network"] == pytest.approx(found["best"], abs=3 * found["network_standard_error"])
     assert found["best"] < found["blind"] < found["frequency"]
@@ -89,7 +89,7 @@ def test_whoever_knows_the_chances_reaches_the_best_loss_and_is_calibrated(knowi
     assert calibration["error"] < 0.015
 
 
-def test_whoever_ignores_the_context_reaches_the_blind_loss_and_forecasts_nothing(market, examined):
+def test_ignoring_context_reaches_blind_loss_and_no_forecast(market, examined):
     blind = examined(of_calls(market, torch.full_like(market[1], 0.5)))
     found = blind["losses"]
     assert found["network"] == pytest.approx(found["blind"], abs=3 * found["network_standard_error"])
@@ -97,7 +97,7 @@ def test_whoever_ignores_the_context_reaches_the_blind_loss_and_forecasts_nothin
     assert (blind["direction"]["right"], blind["direction"]["without_forecast"]) == (0.5, 1)
 
 
-def test_whoever_minimises_the_loss_with_the_sparsity_term_meets_the_aim_not_the_diagonal(market, examined):
+def test_sparsity_term_moves_calibration_to_the_aim(market, examined):
     modest = examined(best_probability(of_calls(market, market[1])))["calibration"]
     for part in modest["bins"]:
         assert part["observed"] == pytest.approx(part["expected"], abs=4 * part["standard_error"] + 1e-3)
@@ -208,7 +208,7 @@ def test_families_are_means_and_keep_opposite_calls_apart():
     assert {("vwap", "with the move"), ("vwap", "back to the middle")} <= families.keys()
 
 
-def test_trends_are_followed_after_high_volume_and_turns_called_after_low(knowing):
+def test_known_chances_select_trend_families_by_volume(knowing):
     """The market says so: whoever knows the chances selects by volume, not by volatility."""
     for row in knowing["families"]:
         low_calm, low_volatile, high_calm, high_volatile = row["selected"]
@@ -234,7 +234,7 @@ def test_who_never_forecasts_is_half_right_for_certain():
     assert (found["right"], found["standard_error"], found["without_forecast"]) == (0.5, 0, 1)
 
 
-def test_whoever_knows_the_direction_is_right_as_often_as_possible(market):
+def test_known_direction_is_right_as_often_as_possible(market):
     samples, chance = market
     known = known_optimum(samples.calls, chance)
     found = direction((chance - 0.5).squeeze(1), samples.future_return.squeeze(1), known)

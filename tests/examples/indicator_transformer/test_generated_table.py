@@ -54,7 +54,7 @@ def test_the_signs_of_two_features_are_the_regime():
     assert regime(context).tolist() == [0, 1, 2, 3]
 
 
-def test_each_indicator_is_useful_as_often_as_the_table_has_it(chances, samples):
+def test_usefulness_frequencies_are_those_of_the_table(chances, samples):
     regimes = regime(samples.market_context)
     assert set(samples.indicator_usefulness.unique().tolist()) == {0.0, 1.0}
     for number in range(4):
@@ -119,7 +119,7 @@ def test_the_blind_loss_is_what_a_blind_forecaster_gets(chances, samples):
     assert optimum.best_bce < 0.48 < 0.62 < optimum.blind_bce
 
 
-def test_the_best_accuracy_is_that_of_all_possible_calls_weighed():
+def test_best_accuracy_equals_an_enumeration_of_calls():
     """Of three indicators, every set of calls is enumerated with its chance after a rise and after a fall."""
     chances = draw_chances(3)
     rows = draw_samples(chances, ROWS)

@@ -127,7 +127,7 @@ def test_scale_changes_nothing_but_rounding(market, computed):
     numpy.testing.assert_allclose(everything(scaled), computed, rtol=0, atol=2e-6)
 
 
-def test_readings_are_finite_after_the_warm_up_and_of_order_one(computed):
+def test_readings_after_warm_up_are_finite_and_bounded(computed):
     values, calls, context = numpy.split(computed, [111, 222], axis=1)
     assert numpy.isfinite(computed[WARM_UP:]).all()
     assert numpy.isnan(context[WARM_UP - 1]).any(), "the warm-up is no longer than it has to be"
@@ -218,7 +218,7 @@ def test_bands_are_shifted_readings(computed):
         numpy.testing.assert_allclose(column(values, name)[inside], middle[inside] - band, atol=1e-6)
 
 
-def test_a_random_walk_has_readings_with_a_spread_of_one():
+def test_random_walk_readings_have_unit_spread():
     values, _ = compute_indicators(random_walk(60_000), (*SMA, *EMA[:5], *MACD))
     assert numpy.abs(values[WARM_UP:].std(axis=0) - 1).max() < 0.08
 
@@ -328,7 +328,7 @@ def test_vwap_before_there_is_volume():
     assert std.tolist() == [0, 0, 0, pytest.approx(0.1875**0.5)]
 
 
-def test_the_deviation_of_equal_prices_is_0_however_sums_are_rounded():
+def test_equal_prices_have_exactly_zero_deviation():
     """The first bar sets the reference, but has no volume: all others are off it by the same amount."""
     random = numpy.random.default_rng(0)
     price, volume = numpy.full(2000, 1.1), random.lognormal(0, 2, 2000)
@@ -398,7 +398,7 @@ def test_every_anchored_vwap_against_a_naive_one():
         numpy.testing.assert_allclose(column(values, name), expected, rtol=1e-5, atol=1e-6, err_msg=name)
 
 
-def test_a_record_is_the_extreme_so_far_and_equals_do_not_move_it():
+def test_equal_prices_start_no_new_record():
     table = make_table([5, 7, 7, 6, 8, 8, 3], start="2025-01-07 00:00")
     assert numpy.flatnonzero(record_starts(History(table), "day_high")).tolist() == [0, 1, 4]
     table = make_table([5, 7, 4, 4], start="2025-01-06 23:58")

@@ -36,7 +36,7 @@ def test_the_position_table_is_never_read(model):
     assert without == ["unused_positions.weight"]
 
 
-def test_the_layer_is_two_norms_in_the_order_of_the_guide():
+def test_layer_applies_norms_in_the_order_of_guide():
     """Computed again with PyTorch's own attention: LN(x + attention(x)), then x + LN(MLP(x))."""
     torch.manual_seed(1)
     layer = Layer(TINY).double().eval()
@@ -61,7 +61,7 @@ def test_the_layer_is_two_norms_in_the_order_of_the_guide():
     torch.testing.assert_close(layer(x), expected, rtol=0, atol=1e-12)
 
 
-def test_dropout_is_in_both_halves_of_a_layer_and_only_while_learning():
+def test_dropout_acts_in_both_halves_during_training_only():
     torch.manual_seed(0)
     layer = Layer(Size(16, 1, 4, 0.5))
     x = torch.randn(2, 5, 16)

@@ -164,7 +164,7 @@ def test_a_network_of_generated_bars_says_so(checkpoint, bars_file, tmp_path, ca
     assert (code, "learned from generated" in out) == (0, False)
 
 
-def test_readings_that_differ_in_a_longer_file_are_those_of_the_named_periods():
+def test_longer_file_changes_only_readings_of_named_periods():
     """The file begins at noon on a Wednesday, the 15th; the bars that are looked at are of the next day."""
     table = generate_market(30_000, seed=5).bars.table
     longer = table.loc["2025-01-01":"2025-01-16 13:00"]

@@ -65,7 +65,7 @@ def test_where_samples_are(bars, horizon, stride):
     assert at == [bar for bar in every if bar >= WARM_UP and bar + horizon <= 2999]
 
 
-def test_with_the_defaults_a_sample_is_the_last_minute_of_an_hour(bars, samples):
+def test_default_samples_end_with_the_hour(bars, samples):
     options = resolve({})
     assert (options.horizon, options.stride) == (HORIZON, STRIDE)
     assert set(bars.table.index[samples.bar.numpy()].minute) == {59}
@@ -122,7 +122,7 @@ def test_the_bars_until_the_horizon_decide_only_the_label(bars, samples):
     assert not torch.equal(found.indicator_usefulness[row], samples.indicator_usefulness[row])
 
 
-def test_too_few_bars_for_a_sample_are_refused_with_their_source(bars):
+def test_too_few_bars_are_refused_with_their_source(bars):
     needed = "with --stride 60, the first sample needs 800"  # the 780th bar, and 20 after it
     with pytest.raises(UsageError, match=f"too few bars: {needed}, and there are 300 of generated minute"):
         make_samples(with_table(bars, bars.table[:300]), SMALL, HORIZON, STRIDE)
@@ -179,7 +179,7 @@ def test_between_the_sides_is_an_embargo_in_every_symbol(three_symbols, share):
     assert counts[1] / counts[0] == pytest.approx(share, abs=0.01)
 
 
-def test_a_symbol_that_ended_before_or_began_after_the_moment():
+def test_symbol_may_lie_on_one_side_of_split():
     all_bars, parts = zip(
         symbol("OLD", "2020-01-01", 6000, 10), symbol("NEW", "2025-01-01", 6000, 10), strict=True
     )
@@ -226,7 +226,7 @@ def test_joined_samples_keep_their_order(samples):
 
 @pytest.mark.parametrize(("share", "stride"), [(0.2, 1), (0.2, 60), (0.5, 7), (0.99, 1), (1e-9, 130)])
 @pytest.mark.parametrize("learned", [1, 64])
-def test_as_many_bars_as_are_needed_give_the_samples_and_one_less_does_not(learned, share, stride):
+def test_bars_needed_is_exact_to_one_bar(learned, share, stride):
     needed = bars_needed(learned, share, HORIZON, stride)
     found = []
     for count in (needed, needed - 1):
@@ -266,7 +266,7 @@ def test_a_run_loads_the_split_samples(bars):
     assert data.optimum.best_bce > 0
 
 
-def test_only_at_the_ends_of_blocks_is_the_best_without_context_known():
+def test_blind_optimum_is_known_only_at_block_ends():
     """Elsewhere prices tell which way their block drifts, and who reads them beats the blind forecaster."""
     at_ends, between = (load_for_training(options(stride=stride)).optimum for stride in (60, 59))
     assert at_ends.best_bce < at_ends.blind_bce
@@ -293,7 +293,7 @@ def test_the_fingerprint_notices_any_other_number(tmp_path, bars):
 
 
 @pytest.mark.parametrize(("freq", "stride"), [("1min", 60), ("4h", 60), ("1D", 1), ("7D", 1)])
-def test_of_bars_of_a_day_and_longer_each_one_is_a_sample(tmp_path, bars, freq, stride):
+def test_every_daily_or_longer_bar_is_a_sample(tmp_path, bars, freq, stride):
     table = bars.table.set_axis(pandas.date_range("1900-01-01", periods=3000, freq=freq, name="timestamp"))
     (tmp_path / "days").mkdir()
     table.to_csv(tmp_path / "days" / "ONE.csv")
@@ -303,7 +303,7 @@ def test_of_bars_of_a_day_and_longer_each_one_is_a_sample(tmp_path, bars, freq, 
     assert set(typed.training.bar.diff().tolist()) == {7}
 
 
-def test_the_day_bars_that_are_needed_are_named_and_enough(tmp_path, bars):
+def test_needed_daily_bars_are_named_and_suffice(tmp_path, bars):
     """The page says 970, nearly four years of trading days."""
     table = bars.table.set_axis(pandas.date_range("2000-01-01", periods=3000, name="timestamp"))
     folder = tmp_path / "days"
@@ -339,7 +339,7 @@ def test_two_symbols_are_divided_at_the_same_moment(tmp_path, bars):
     assert data.optimum is None  # nobody knows it
 
 
-def test_horizons_that_generated_bars_do_not_know_are_refused_before_the_work(monkeypatch):
+def test_unknown_horizon_is_refused_before_the_work(monkeypatch):
     from examples.indicator_transformer import data_sources
 
     monkeypatch.setattr(data_sources, "make_samples", None)

@@ -164,7 +164,7 @@ def test_the_network_of_the_guide_takes_a_step(run_train):
 
 
 @pytest.mark.long
-def test_without_context_the_network_hardly_gets_below_the_calls_alone(run_train, monkeypatch):
+def test_network_without_context_hardly_beats_the_calls(run_train, monkeypatch):
     """The context is set to 0 in all samples; of the readings, the VWAP's alone knows some of the volume."""
 
     def without_context(options):

@@ -76,7 +76,7 @@ def simulated():
 
 
 @pytest.mark.parametrize("knows", ["chance", "calls alone"])
-def test_the_cross_entropy_of_the_best_prediction_is_the_entropy(simulated, knows):
+def test_best_prediction_has_cross_entropy_equal_to_entropy(simulated, knows):
     calls, chance, labels = simulated
     optimum = known_optimum(calls, chance)
     known = chance if knows == "chance" else torch.full_like(chance, 0.5)

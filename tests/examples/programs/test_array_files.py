@@ -48,7 +48,7 @@ def test_damage_is_one_line(path, damage):
     assert "\n" not in str(error.value)
 
 
-def test_a_folder_and_a_missing_file_are_told_from_damage(tmp_path):
+def test_folder_and_missing_file_are_not_called_damaged(tmp_path):
     for path, reason in (
         (tmp_path, "it is a folder, not a file"),
         (tmp_path / "no.npz", "No such file or directory"),
@@ -91,7 +91,7 @@ WRONG = {
 
 @pytest.mark.parametrize(("content", "message"), WRONG.values(), ids=WRONG.keys())
 @pytest.mark.parametrize("how", ["whole", "mapped", "packed"])
-def test_what_lies_about_its_size_or_is_a_pickle_is_one_line(tmp_path, content, message, how):
+def test_false_sizes_and_pickles_are_refused(tmp_path, content, message, how):
     """And none passes on NumPy's advice to load it unsafely."""
     file = tmp_path / "file"
     file.write_bytes(zipped(content) if how == "packed" else content)
@@ -111,7 +111,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
         read_npz(file, ["first"])
 
 
-def test_more_than_the_memory_of_the_machine_is_one_line(tmp_path, monkeypatch):
+def test_arrays_larger_than_memory_are_refused(tmp_path, monkeypatch):
     file = tmp_path / "file.npy"
     file.write_bytes(head_of((1 << 40,), "|u1"))
     os.truncate(file, len(head_of((1 << 40,), "|u1")) + (1 << 40))  # 1 TB of holes

@@ -29,7 +29,7 @@ def test_no_git_is_no_error(tmp_path, monkeypatch):
     assert git_commit(tmp_path) is None
 
 
-def test_a_zip_names_its_commit_also_within_the_git_of_another_project(tmp_path):
+def test_unpacked_zip_names_its_commit_within_another_repository(tmp_path):
     subprocess.run(["git", "-C", str(tmp_path), "init", "-q"], check=True)
     assert source_commit(tmp_path) is None  # nothing is committed yet
     (tmp_path / NOTE).write_text("0123abc\n", encoding="utf-8")

@@ -103,7 +103,7 @@ def test_auto_with_out_continues_that_run_only():
         choose_run(SYSTEM, Path("full"), "auto", equal)
 
 
-def test_a_path_names_a_run_or_a_checkpoint_in_it():
+def test_path_may_name_a_run_or_its_checkpoint():
     folder = make_run("a", status="finished")
     assert choose_run(SYSTEM, None, str(folder), equal).finished
     best = folder / "checkpoints" / "best.pt"
@@ -121,7 +121,7 @@ def test_a_path_names_a_run_or_a_checkpoint_in_it():
         choose_run(SYSTEM, None, str(folder), equal)
 
 
-def test_a_configuration_that_cannot_be_read_is_not_called_damaged():
+def test_unreadable_config_is_not_called_damaged():
     config = make_run("a") / "config.json"
     config.unlink()
     config.mkdir()

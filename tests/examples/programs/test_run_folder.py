@@ -72,7 +72,7 @@ def test_two_processes_cannot_train_in_one_folder(tmp_path):
 
 
 @pytest.mark.parametrize("number", [errno.ENOTSUP, errno.ENOLCK])
-def test_on_a_disk_without_locks_it_trains_and_says_so(tmp_path, monkeypatch, capsys, number):
+def test_disk_without_locks_is_noted_and_accepted(tmp_path, monkeypatch, capsys, number):
     def refuse(file, how):
         raise OSError(number, os.strerror(number))
 
@@ -99,7 +99,7 @@ def test_what_another_program_writes_there_just_now_stays(tmp_path):
     assert (tmp_path / f".p_cache.npy.{os.getppid()}.tmp").exists()
 
 
-def test_a_folder_with_the_name_of_a_leftover_is_in_nobodys_way(tmp_path):
+def test_folder_named_like_a_leftover_stays(tmp_path):
     (tmp_path / ".x.tmp").mkdir()
     RunFolder(tmp_path).log_file.close()
     assert (tmp_path / ".x.tmp").is_dir()
@@ -112,7 +112,7 @@ def test_lines_reach_the_terminal_and_the_log(tmp_path, capsys):
     assert capsys.readouterr().out == "epoch 1\n"
 
 
-def test_heartbeat_has_all_fields_and_is_not_written_too_often(tmp_path, monkeypatch):
+def test_heartbeat_has_all_fields_and_a_limited_rate(tmp_path, monkeypatch):
     clock = [100.0]
     monkeypatch.setattr(run_folder.time, "monotonic", lambda: clock[0])
     with RunFolder(tmp_path) as run:
@@ -144,7 +144,7 @@ def test_a_failure_is_left_in_the_heartbeat(tmp_path, error, status):
     assert status in (tmp_path / "train.log").read_text()
 
 
-def test_a_full_disk_is_one_line_that_says_how_to_go_on(tmp_path):
+def test_full_disk_is_one_line_with_resume_command(tmp_path):
     message = f"No space left on device; .* continue with --resume {tmp_path}"
     with pytest.raises(RunError, match=message), RunFolder(tmp_path) as run:
         run.beat("running")
@@ -152,14 +152,14 @@ def test_a_full_disk_is_one_line_that_says_how_to_go_on(tmp_path):
     assert read_json(tmp_path / "heartbeat.json")["status"] == "failed"
 
 
-def test_too_many_open_files_are_not_taken_for_a_full_disk(tmp_path):
+def test_too_many_open_files_is_not_disk_full(tmp_path):
     message = rf"^too many files are open in this process; .*ulimit -n.* continue with --resume {tmp_path}$"
     with pytest.raises(RunError, match=message), RunFolder(tmp_path):
         raise OSError(errno.EMFILE, "Too many open files")
 
 
 @pytest.mark.program
-def test_a_reader_that_goes_away_does_not_end_the_run(tmp_path):
+def test_closed_output_pipe_does_not_end_the_run(tmp_path):
     """As in `train.py | head -1`."""
     code = f"""
 import pathlib, sys, time
@@ -180,7 +180,7 @@ with RunFolder(pathlib.Path({str(tmp_path)!r})) as run:
     assert (tmp_path / "train.log").read_text() == "first\nsecond\nthird\n"
 
 
-def test_metrics_survive_a_kill_in_the_middle_of_a_line(tmp_path):
+def test_metrics_survive_a_kill_in_mid_line(tmp_path):
     with RunFolder(tmp_path) as run:
         for step in (10, 20, 30):
             run.log(step=step, epoch=1.0, loss=float("inf") if step == 20 else 0.5)
@@ -216,7 +216,7 @@ def test_damaged_metrics_are_left_out_aloud(tmp_path, capsys, line):
     assert capsys.readouterr().out == "note: 1 damaged line of metrics.jsonl left out\n"
 
 
-def test_steering_characters_stay_out_of_the_terminal_and_the_log(tmp_path, capsys):
+def test_control_characters_are_escaped_in_terminal_and_log(tmp_path, capsys):
     """A class is called after its folder, whose name somebody chose."""
     with RunFolder(tmp_path) as run:
         run.say("classes\tneg, x\x1b[31mred\nsecond")
@@ -225,7 +225,7 @@ def test_steering_characters_stay_out_of_the_terminal_and_the_log(tmp_path, caps
 
 
 @pytest.mark.parametrize("name", ["train.log", "metrics.jsonl"])
-def test_a_pipe_in_place_of_a_file_is_not_waited_for(tmp_path, name):
+def test_named_pipe_is_refused_without_waiting(tmp_path, name):
     os.mkfifo(tmp_path / name)
     with pytest.raises(UsageError, match=rf"{name} is no file; remove it$"):
         RunFolder(tmp_path)
@@ -295,7 +295,7 @@ def test_unreadable_json_is_none(tmp_path):
     assert read_json(tmp_path / "list.json") is None
 
 
-def test_a_folder_in_which_a_run_was_killed_at_once_is_as_good_as_new(tmp_path):
+def test_folder_of_a_killed_start_counts_as_new(tmp_path):
     """Otherwise the command with --resume auto would not work again after such a kill."""
     RunFolder(tmp_path).log_file.close()
     (tmp_path / ".config.json.999999999.tmp").write_text("{")
@@ -308,7 +308,7 @@ def test_a_folder_in_which_a_run_was_killed_at_once_is_as_good_as_new(tmp_path):
         check_new_folder(tmp_path)
 
 
-def test_a_run_that_another_process_has_begun_meanwhile_is_not_begun_again(tmp_path):
+def test_run_begun_by_another_process_is_not_overwritten(tmp_path):
     """Both found the folder empty; the other one had the lock first, and was killed."""
     run = RunFolder(new_folder(tmp_path, "system"))
     (tmp_path / "config.json").write_text('{"of": "the other"}')

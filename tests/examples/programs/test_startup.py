@@ -48,7 +48,7 @@ def test_every_program_is_prepared():
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_without_packages_a_line_names_the_first_one_and_how_to_get_it(clone, tmp_path, program):
+def test_missing_package_is_named_with_its_installation(clone, tmp_path, program):
     """In a Python without site-packages, which is what a user has who did not enter an environment."""
     done = run("-I", "-S", clone / program, "--help", cwd=tmp_path)
     assert done.returncode in (0, 2)
@@ -66,7 +66,7 @@ def test_without_packages_a_line_names_the_first_one_and_how_to_get_it(clone, tm
         assert "usage" in done.stdout
 
 
-def test_a_clone_runs_its_own_modules_although_others_are_installed(clone, tmp_path):
+def test_clone_runs_its_own_modules(clone, tmp_path):
     other = tmp_path / "other"
     shutil.copytree(clone, other)
     report = other / "examples/cifar_optimizers/report.py"
@@ -77,7 +77,7 @@ def test_a_clone_runs_its_own_modules_although_others_are_installed(clone, tmp_p
     assert "ResNet-of-this-clone" in done.stdout
 
 
-def test_a_copied_folder_does_not_train_with_the_originals_modules(tmp_path):
+def test_copied_folder_does_not_run_the_originals_modules(tmp_path):
     copied = tmp_path / "mine"
     shutil.copytree(ROOT / "examples/cifar_optimizers", copied)
     done = run(copied / "train.py", "--max-steps", "1", cwd=tmp_path, path=str(ROOT))
@@ -131,7 +131,7 @@ except KeyboardInterrupt:
 """
 
 
-def test_ctrl_c_during_imports_ends_the_program_whatever_a_package_catches(clone, tmp_path):
+def test_ctrl_c_during_imports_ends_the_program(clone, tmp_path):
     program = clone / "program.py"
     program.write_text(SWALLOWS)
     done = run(program, cwd=tmp_path, path=str(clone))

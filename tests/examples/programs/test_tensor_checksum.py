@@ -7,7 +7,7 @@ import torch
 from snippets.checkpoint_content import tensors_crc32
 
 
-def test_it_is_the_crc32_of_all_bytes_one_tensor_after_the_other():
+def test_checksum_is_the_crc32_of_all_bytes():
     first, second = torch.arange(6.0).view(2, 3), torch.tensor([True, False])
     content = first.numpy().tobytes() + second.numpy().tobytes()
     assert tensors_crc32([first, second]) == zlib.crc32(content)
@@ -15,7 +15,7 @@ def test_it_is_the_crc32_of_all_bytes_one_tensor_after_the_other():
     assert tensors_crc32([]) == 0
 
 
-def test_order_in_memory_does_not_matter_but_that_of_the_values():
+def test_checksum_ignores_memory_layout_not_value_order():
     values = torch.arange(6).view(2, 3)
     turned = values.T.contiguous().T  # equal values, laid out in another way
     assert not turned.is_contiguous()

@@ -151,7 +151,7 @@ def test_edited_options_meet_the_checks_of_typed_ones(name, value):
         check(config)
 
 
-def test_options_that_an_older_version_did_not_have_take_their_defaults():
+def test_options_missing_from_older_runs_take_defaults():
     config = config_of()
     del config["options"]["accumulate"]
     assert options_to_continue(config, {}, resolve, FOLDER) == Options(precision="fp32")

@@ -13,7 +13,7 @@ from snippets.errors import UsageError
 
 
 @pytest.mark.parametrize("asked", [False, True])
-def test_compiling_on_a_machine_without_a_gpu_warns_of_no_missing_one(monkeypatch, tmp_path, caplog, asked):
+def test_compiling_without_a_gpu_warns_of_none_missing(monkeypatch, tmp_path, caplog, asked):
     """PyTorch does when its module for C++ extensions is imported, in the midst of a compilation."""
     logger = logging.getLogger(cpp_extension.__name__)
     monkeypatch.setattr(logger, "level", logging.NOTSET)

@@ -15,7 +15,7 @@ from tools import extract_pairs
 from tools.checks.page_reader import read_markdown
 
 
-def test_the_texts_of_the_pages_are_as_many_as_the_default_run_says():
+def test_pages_give_892_passages_of_limited_length():
     passages = read_passages()
     pages = {passage.page for passage in passages}
     assert (len(passages), len(pages)) == (892, 30)
@@ -54,7 +54,7 @@ def test_features_are_words_numbers_and_pieces():
     assert list(features("—!")) == []
 
 
-def test_a_text_and_its_inflected_form_are_near_and_others_are_not():
+def test_inflected_texts_have_near_vectors():
     one, other, far = map(text_vector, ("training a network", "networks are trained", "disk space"))
     assert one @ other > 0.3 > abs(one @ far)
     assert text_vector("训练 MPS") @ text_vector("training on MPS") > 0.1  # the name alone
@@ -79,7 +79,7 @@ def test_generated_pairs_depend_on_their_seed_alone():
     assert first.articles.bincount().tolist() == [12] * 25
 
 
-def test_who_knows_the_rotation_finds_everything_without_noise_and_less_with_more():
+def test_known_rotation_finds_fewer_pairs_with_more_noise():
     found = []
     for noise in (0, 1.4, 3):
         pairs = generate_pairs(480, noise, 0)

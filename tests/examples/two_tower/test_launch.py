@@ -49,9 +49,7 @@ def launch(tmp_path):
 
 
 @pytest.mark.program
-def test_after_a_crash_on_the_gpu_it_ends_on_the_cpu_as_if_nothing_had_happened(
-    launch, undisturbed, outcome_of, tmp_path
-):
+def test_gpu_crash_continues_on_the_cpu_bit_equal(launch, undisturbed, outcome_of, tmp_path):
     line = f'exec "{sys.executable}" "{CRASHING}" "$@"'
     done = launch("--cpu-fallback", "runs/night", *OPTIONS, line=line, OMP_NUM_THREADS="1")
     assert done.returncode == 0, done.stderr

@@ -58,7 +58,7 @@ def test_a_small_case_by_hand():
     assert swapped.tolist() == pytest.approx([math.log(1 + math.exp(-0.4)), 1.0, 1.0])
 
 
-def test_a_row_never_has_itself_an_equal_payload_or_its_article_as_a_negative():
+def test_equal_payloads_and_own_article_are_no_negatives():
     articles, payload_ids = torch.randint(6, (40,)), torch.randint(25, (40,))
     found = no_negatives(articles, payload_ids)
     for i in range(40):

@@ -114,7 +114,7 @@ def step_by_step(block, sequence):
     return torch.stack(outputs)
 
 
-def test_the_block_equals_a_loop_over_positions_channels_and_states():
+def test_block_equals_a_step_by_step_loop():
     block, sequence = StateSpaceBlock(SMALL).double(), torch.randn(6, 8, dtype=torch.float64)
     with torch.no_grad():
         torch.testing.assert_close(block(sequence.unsqueeze(0))[0], step_by_step(block, sequence))
@@ -175,7 +175,7 @@ def test_dropout_takes_from_inputs_while_learning_only():
 
 
 @pytest.mark.parametrize("tower", ["ssm", "gru"])
-def test_in_16_bits_the_sum_of_the_layers_keeps_32(tower):
+def test_sum_of_layers_stays_float32_in_16_bits(tower):
     """So no norm gets numbers of another kind than its weights, about which PyTorch would warn."""
     model = TwoTowers(12, Shape(8, 2, tower, state=3))
     with warnings.catch_warnings(), torch.autocast("cpu", torch.bfloat16):

@@ -65,7 +65,7 @@ def test_either_name_of_the_guides_project_is_read(read, query, names):
     assert read(line(1, 6, 4, query=query, names=names))[1].tolist() == [6, 4]
 
 
-def test_rows_of_the_own_article_and_equal_payloads_are_left_out(read, pairs):
+def test_own_article_and_equal_payloads_are_left_out(read, pairs):
     pairs.payload_ids[7] = pairs.payload_ids[0]
     found = read(line(0, 0, 1, 7, 4), line(1, 7))
     assert found[0].tolist() == [NONE, NONE, NONE, 4]
@@ -198,7 +198,7 @@ def test_without_a_stamp_there_is_a_note(tmp_path, content):
 
 
 @pytest.mark.parametrize("stopped", ["replace_json", "replace_file", "Path.replace"])
-def test_an_interrupted_writer_leaves_no_stamp_that_fits_other_vectors(tmp_path, monkeypatch, stopped):
+def test_interrupted_writer_leaves_no_stamp_for_other_vectors(tmp_path, monkeypatch, stopped):
     file = tmp_path / "cache.npy"
     write_cache(file, torch.ones(12, 4), STAMP)
     other = STAMP | {"weights_crc32": 2}

@@ -47,7 +47,7 @@ def test_others_of_the_own_article(count):
         assert chosen == real + [NONE] * (count - len(real))
 
 
-def test_each_row_of_an_article_is_taken_equally_often_and_others_come_next_time():
+def test_article_rows_are_drawn_equally_often():
     articles, usable = torch.arange(60) // 6, torch.ones(60, dtype=torch.bool)
     found = own_article_negatives(articles, usable, 2, seeded())
     assert (found.flatten().bincount() == 2).all()
@@ -141,7 +141,7 @@ def pairs():
     return generate_pairs(240, 1.0, seed=0)
 
 
-def test_an_epoch_has_near_misses_first_and_then_its_own_article(pairs):
+def test_epoch_puts_near_misses_before_own_article(pairs):
     source, model = source_of(pairs, near_miss_k=2, same_article_k=3)
     found = source.for_epoch(0, model, CPU)
     assert (found.rows.shape, found.near, source.count) == ((240, 5), 2, 5)

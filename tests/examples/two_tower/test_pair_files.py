@@ -216,7 +216,7 @@ def test_other_files_are_one_line(write, unpack, tmp_path):
         read_pairs(folder)
 
 
-def test_a_file_that_may_not_be_read_is_one_line(write, monkeypatch):
+def test_unreadable_file_is_refused_in_one_line(write, monkeypatch):
     def refuse(*_, **__):
         raise PermissionError(13, "Permission denied")
 

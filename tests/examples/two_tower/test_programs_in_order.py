@@ -52,9 +52,7 @@ def test_with_no_option_each_takes_the_newest_run(
         assert report["best"][name] == pytest.approx(summary["best"][name])
 
 
-def test_a_run_begins_with_the_weights_that_it_is_given(
-    run_train, first_run, from_files, system, monkeypatch
-):
+def test_run_begins_with_the_given_weights(run_train, first_run, from_files, system, monkeypatch):
     words = from_files(first_run, p_cache=None, near_misses=None)
     task = system.PROGRAM.prepare(system.read_command_line(words))
     start = load_checkpoint(first_run / "checkpoints" / "best.pt")["model"]
@@ -83,7 +81,7 @@ def test_the_mined_are_the_nearest_wrong_ones(first_run):
     assert [(row, ids) for _, row, ids in lines] == list(zip(learned.tolist(), found.tolist(), strict=True))
 
 
-def test_with_files_vectors_and_near_misses_stay_those_of_the_files(first_run, from_files, system):
+def test_vectors_and_near_misses_stay_those_of_files(first_run, from_files, system):
     task = system.PROGRAM.prepare(system.read_command_line(from_files(first_run)))
     for epoch in (0, 1):
         found = task.extra.for_epoch(epoch, task.state.model, CPU)
@@ -143,9 +141,7 @@ def test_without_a_cache_the_miner_says_what_makes_one(call, run_copy):
         ("checkpoints/best.pt", "best.pt"),
     ],
 )
-def test_a_training_says_which_file_is_missing_and_what_makes_it(
-    run_train, run_copy, from_files, missing, message
-):
+def test_missing_file_is_named_with_its_program(run_train, run_copy, from_files, missing, message):
     (run_copy / missing).unlink()
     assert_refused(run_train(*from_files(run_copy)), message)
 
@@ -285,9 +281,7 @@ def shadow(folder, monkeypatch, module, content):
 
 @with_faiss
 @pytest.mark.program
-def test_faiss_finds_what_the_exact_search_finds_in_a_process_without_pytorch(
-    call, run_copy, tmp_path, monkeypatch
-):
+def test_faiss_equals_exact_search_without_importing_pytorch(call, run_copy, tmp_path, monkeypatch):
     shadow(tmp_path / "first", monkeypatch, "torch", "raise SystemExit('PyTorch was imported')")
     expected = (run_copy / "near_misses.jsonl").read_bytes()
     done = call("mine_near_misses", run_copy, "--faiss", "--out", run_copy / "faiss.jsonl")
@@ -313,7 +307,7 @@ def by_product(queries, bank, count):
     return (torch.from_numpy(queries) @ torch.from_numpy(bank).T).topk(count).indices.numpy()
 
 
-def test_faiss_is_asked_for_more_until_every_row_has_enough(first_run, monkeypatch):
+def test_faiss_is_asked_until_every_row_has_enough(first_run, monkeypatch):
     """It knows nothing of forbidden rows: those of the own article are nearest here."""
     trained = load_trained(first_run)
     pairs = trained.pairs
@@ -350,7 +344,7 @@ print((faiss_process.search(rows, rows, 4) == exact).all())
 
 @with_faiss
 @pytest.mark.program
-def test_a_large_bank_is_searched_by_cell_and_finds_almost_all(one_thread):
+def test_large_bank_is_searched_by_cell(one_thread):
     folder = str(faiss_process.Path(faiss_process.__file__).parent)
     done = subprocess.run(
         [sys.executable, "-c", LARGE, folder], capture_output=True, text=True, env=one_thread, check=False
@@ -463,7 +457,7 @@ def in_the_second_epoch(tmp_path_factory, one_thread):
 
 
 @pytest.mark.parametrize("name", [*NEGATIVES, None])
-def test_negatives_in_a_crafted_checkpoint_are_compared_with_the_pairs(
+def test_crafted_negatives_in_a_checkpoint_are_refused(
     in_the_second_epoch, run_train, without_curves, tmp_path, name
 ):
     path = shutil.copytree(in_the_second_epoch, tmp_path / "run") / "checkpoints" / "last.pt"

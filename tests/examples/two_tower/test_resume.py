@@ -29,9 +29,7 @@ def epochs_begun(monkeypatch):
     return found
 
 
-def test_inside_an_epoch_the_negatives_are_those_of_its_beginning(
-    run_train, stop, tiny, undisturbed, epochs_begun
-):
+def test_mid_epoch_resume_keeps_the_epochs_negatives(run_train, stop, tiny, undisturbed, epochs_begun):
     """The network that found them is gone, so the checkpoint has them."""
     whole = undisturbed(tiny())
     assert whole.json("config.json")["steps_per_epoch"] == EPOCH
@@ -44,7 +42,7 @@ def test_inside_an_epoch_the_negatives_are_those_of_its_beginning(
     assert epochs_begun == [2]
 
 
-def test_at_the_end_of_an_epoch_new_ones_are_found(run_train, stop, tiny, undisturbed, epochs_begun):
+def test_next_epoch_finds_new_negatives(run_train, stop, tiny, undisturbed, epochs_begun):
     stop(2 * EPOCH)
     epochs_begun.clear()
     run_train(resume="run").assert_same_as(undisturbed(tiny()))
@@ -108,9 +106,7 @@ def write_pairs(folder, seed=None):
 FROM_FILE = {"size": "tiny", "width": 8, "state": 2, "batch_size": 16, "epochs": 2, "lr": 1e-3, "rows": None}
 
 
-def test_mapped_pairs_give_the_same_network_and_continue_bit_equal(
-    run_train, stop, tiny, undisturbed, tmp_path
-):
+def test_mapped_pairs_train_and_resume_bit_equal(run_train, stop, tiny, undisturbed, tmp_path):
     write_pairs(tmp_path / "mine")
     in_memory = undisturbed(tiny(data=tmp_path / "mine" / "pairs.npz", **FROM_FILE))
     mapped = undisturbed(tiny(data=tmp_path / "mine", **FROM_FILE))

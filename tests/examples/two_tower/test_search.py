@@ -42,7 +42,7 @@ def ask(capsys):
 
 
 @pytest.mark.program
-def test_a_short_training_finds_more_than_words_and_names_do(pages_run):
+def test_short_training_beats_words_and_names(pages_run):
     before, after = (
         read_json(pages_run / "config.json")["untrained"],
         read_metrics(pages_run / "metrics.jsonl")[-1],

@@ -66,7 +66,7 @@ def test_each_setting_means_what_the_option_means(run_train, without_curves, mon
     assert losses == pytest.approx(epochs, rel=1e-6)
 
 
-def test_a_loss_that_is_not_a_number_ends_it_in_one_line(monkeypatch, one_thread):
+def test_nan_loss_ends_it_in_one_line(monkeypatch, one_thread):
     monkeypatch.setattr(single_file, "LEARNING_RATE", float("inf"))
     monkeypatch.setattr(single_file, "ROWS", 480)
     with pytest.raises(SystemExit, match=r"^the loss became nan; lower LEARNING_RATE$"):

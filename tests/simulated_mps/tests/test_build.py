@@ -74,7 +74,7 @@ def test_another_compiler_or_source_has_another_folder(monkeypatch, tmp_path):
     assert build.cache_folder() != before
 
 
-def test_compiling_beforehand_prints_where_the_device_is_and_says_in_one_line_why_not(tmp_path):
+def test_compile_prints_library_path_or_one_reason(tmp_path):
     command = [sys.executable, "-m", "simulated_mps", "--compile"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == str(build.cache_folder() / f"{build.NAME}.so")

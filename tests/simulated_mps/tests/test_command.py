@@ -51,7 +51,7 @@ def test_every_operator_is_listed_on_request(run):
     assert "\n            1  aten::addmm.out\n" in done.stderr
 
 
-def test_missing_operators_end_the_script_and_stand_in_the_report(run):
+def test_missing_operator_ends_script_and_is_reported(run):
     done = run("import torch\ntorch.linalg.eig(torch.eye(2, device='mps'))")
     assert done.returncode == 1
     assert "NotImplementedError: The operator 'aten::linalg_eig' is not currently implemented" in done.stderr
@@ -115,7 +115,7 @@ def test_the_exit_code_is_the_scripts(run, end, code):
     assert run(f"import sys, torch\ntorch.ones(1, device='mps') + 1\n{end}").returncode == code
 
 
-def test_a_script_that_used_no_operator_fails_unless_that_is_allowed(run):
+def test_script_without_operators_fails_unless_allowed(run):
     """It chose the CPU, or only moved tensors to the device."""
     text = "import torch\ntorch.ones(3).to('mps')"
     failed = run(text)

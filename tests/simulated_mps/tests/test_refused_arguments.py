@@ -114,7 +114,7 @@ def test_attention_is_checked_as_on_the_cpu(key, mask):
     assert texts[0] == texts[1]
 
 
-def test_attention_takes_masks_of_bool_float32_and_its_own_type():
+def test_attention_accepts_bool_float32_and_own_type_masks():
     query = ones(1, 1, 4, 8, dtype=torch.float16)
     for dtype in (torch.bool, torch.float32, torch.float16):
         mask = ones(4, 4, dtype=dtype)

@@ -87,7 +87,7 @@ def test_a_result_without_its_origin_is_one_sentence(plant, tmp_path, key, insid
     assert found.startswith(f"docs/data/results/speed.yaml: {place} no `{key}`: add {key}, ")
 
 
-def test_a_result_that_says_nothing_names_the_test_that_computes_it_or_everything(plant, tmp_path):
+def test_result_names_its_origin_or_its_test(plant, tmp_path):
     plant("docs/data/results/speed.yaml", "parameters: 5\n")
     (found,) = wrong_results(tmp_path)
     assert "no `machine`, `versions`, `date`, `command`: add machine, as docs/hooks/origins.py" in found

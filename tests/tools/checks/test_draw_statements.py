@@ -28,7 +28,7 @@ def test_questions_titles_and_sources_are_no_statements():
     assert list(prose(text)) == ["It is one, indeed."]
 
 
-def test_kinds_have_equal_parts_and_what_one_lacks_others_give():
+def test_kinds_get_equal_parts_and_fill_up():
     drawn = draw(FOUND, 63, seed=26)
     assert {name: len(chosen) for name, chosen in drawn.items()} == {"few": 3, "more": 30, "many": 30}
     assert all(len(set(chosen)) == len(chosen) for chosen in drawn.values())

@@ -65,12 +65,12 @@ def edit(root, old, new):
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def test_the_committed_record_has_the_present_code_of_every_shown_section():
+def test_committed_record_is_up_to_date():
     assert read(ROOT).sections
     assert out_of_date(ROOT) == [], f"{RECORD} is out of date: {executed_record.UPDATE}"
 
 
-def test_a_changed_line_is_out_of_date_until_a_run_of_its_tests(repository):
+def test_changed_line_is_outdated_until_its_tests_ran(repository):
     edit(repository, "x = 1", "x = 1  # why")
     assert out_of_date(repository) == []
     edit(repository, "x = 1", "x = 3")
@@ -84,7 +84,7 @@ def test_a_changed_line_is_out_of_date_until_a_run_of_its_tests(repository):
     assert contexts_of(repository) == {ONE: BOTH, TWO: BOTH}
 
 
-def test_some_tests_say_nothing_of_code_that_they_did_not_run(repository):
+def test_partial_run_leaves_other_sections_unchanged(repository):
     edit(repository, "x = 1", "x = 3")
     before = (repository / RECORD).read_bytes()
     assert update(repository, Report(contexts=["cpu"], versions=VERSIONS), complete=False) == []
@@ -118,7 +118,7 @@ def test_two_branches_that_note_neighbouring_sections_merge_without_conflict(rep
     assert len((repository / RECORD).read_text(encoding="utf-8").splitlines()) == 4
 
 
-def test_a_complete_run_with_changed_code_rewrites_the_record_and_fails_once(repository):
+def test_complete_run_rewrites_the_record_and_fails_once(repository):
     edit(repository, "x = 1", "x = 3")
     assert check(repository, report(repository)).endswith(f"commit it: {ONE}")
     assert check(repository, report(repository)) is None
@@ -140,7 +140,7 @@ def test_an_untrue_record_is_named_and_rewritten(repository, old, new, named):
     assert (repository / RECORD).read_text(encoding="utf-8") == good
 
 
-def test_a_badge_that_is_no_longer_earned_is_taken_back(repository):
+def test_lost_badge_is_removed(repository):
     found = report(repository)
     found.records[identity(repository, ONE)]["contexts"] = ["cpu"]
     assert check(repository, found).endswith(f"commit it: {ONE}")
@@ -148,7 +148,7 @@ def test_a_badge_that_is_no_longer_earned_is_taken_back(repository):
 
 
 @pytest.mark.parametrize("context", ["mps", "cuda"])
-def test_what_ran_on_a_real_gpu_is_kept_until_the_code_changes(repository, context):
+def test_gpu_result_is_kept_until_the_code_changes(repository, context):
     assert check(repository, report(repository, [context])) is None
     assert contexts_of(repository) == {ONE: sorted([*BOTH, context]), TWO: sorted([*BOTH, context])}
     assert check(repository, report(repository)) is None
@@ -158,7 +158,7 @@ def test_what_ran_on_a_real_gpu_is_kept_until_the_code_changes(repository, conte
     assert contexts_of(repository) == {ONE: BOTH, TWO: sorted([*BOTH, context])}
 
 
-def test_a_section_of_two_devices_together_loses_that_note_when_one_runs_all(repository):
+def test_parts_note_disappears_when_one_device_suffices(repository):
     parts, one = report(repository), identity(repository, ONE)
     known = {"contexts": [], "parts": BOTH, "exceptions": {"cuda-only": 2}}
     parts.records[one] |= known
@@ -168,7 +168,7 @@ def test_a_section_of_two_devices_together_loses_that_note_when_one_runs_all(rep
     assert read(repository).sections[one] == {"contexts": ["cpu"], "exceptions": {"cuda-only": 2}}
 
 
-def test_another_version_of_pytorch_changes_nothing_and_says_what_to_do(repository):
+def test_other_pytorch_version_changes_nothing_and_says_why(repository):
     before = (repository / RECORD).read_bytes()
     newer = report(repository, torch="2.16.0")
     assert check(repository, newer) is None

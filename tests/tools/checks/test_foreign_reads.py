@@ -69,13 +69,13 @@ def test_reading_modules_and_what_stands_alone_are_left_out(write):
     assert foreign_reads.main(root) == 0
 
 
-def test_a_module_may_say_why_it_opens_files_by_itself(write):
+def test_module_may_state_why_it_opens_files(write):
     text = "# foreign_reads: {}\nopen(path)\n"
     assert foreign_reads.main(write("examples/new/written.py", text.format("what it has just written"))) == 0
     assert foreign_reads.main(write("examples/new/written.py", text.format(""))) == 1
 
 
-def test_the_project_has_none_and_every_name_on_the_lists_is_there():
+def test_project_has_no_foreign_read_or_stale_exception():
     assert foreign_reads.main() == 0
     for pattern in (*foreign_reads.READING, *foreign_reads.OWN, *foreign_reads.STAND_ALONE):
         assert any(foreign_reads.ROOT.glob(pattern.replace("*/", "examples/*/"))), pattern

@@ -58,7 +58,7 @@ def test_fences_that_the_renderer_does_not_see_are_unclosed(text, line):
     assert render(text) == []
 
 
-def test_only_line_feeds_end_lines_and_only_plain_blanks_indent():
+def test_only_newlines_end_lines_and_only_blanks_indent():
     assert find_fences("a\u2028```\nb\x0c```\n\u3000```\n\xa0```\n") == ([], None)
 
 
@@ -85,7 +85,7 @@ def test_an_include_is_the_one_line_of_a_fence(body, include):
     assert find_fences(f"```python\n{body}\n```\n")[0][0].include == include
 
 
-def test_languages_are_compared_by_every_line_of_a_fence_that_includes():
+def test_includes_of_a_fence_are_compared_by_line():
     text = '```text\n```python\n--8<-- "a.py:one"\n--8<-- "a.py:two"\n;--8<-- "a.py:three"\n```\n'
     found = [(item.value, item.line) for item in read_markdown(text).sections[0].items]
     assert found == [("text (4 lines)", 1), ("a.py:one", 3), ("a.py:two", 4)]

@@ -265,7 +265,7 @@ def test_one_edited_english_word_makes_the_page_stale(tree, capsys):
     assert "docs/zh/start/device.md: stale" in capsys.readouterr().out
 
 
-def test_line_ends_and_trailing_spaces_do_not_make_it_stale():
+def test_line_ends_and_trailing_spaces_are_ignored():
     assert text_hash("a \nb\n\n") == text_hash("a\r\nb")
     assert text_hash("a\nb") != text_hash("a b")
 

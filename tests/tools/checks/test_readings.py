@@ -50,7 +50,7 @@ def test_keys(project):
     assert "So." not in parts(project)["facts/faq.md"].text
 
 
-def test_a_page_has_a_date_when_its_text_and_all_that_it_shows_was_read(project):
+def test_page_has_a_date_when_all_was_read(project):
     stamp(project, "guides/memory.md")
     assert page_dates(project) == {}
     readings.stamp(project, [("environment_variables#A", 1, 0)], datetime.date(2026, 11, 21))

@@ -93,7 +93,7 @@ def test_a_required_term_may_be_one_of_the_others(tree):
     assert check(tree)[0] == []
 
 
-def test_terms_only_in_english_code_or_inside_other_words_require_nothing():
+def test_terms_in_code_or_other_words_require_nothing():
     terms = [Term("Adam", "Adam", keep=True), Term("checkpoint", "检查点", require=True)]
     english = read_markdown("# A { #a }\n\nAdamW and `Adam`, checkpointing, x-Adam.\n")
     assert list(missing_terms(terms, english, read_markdown("# 甲 { #a }\n"))) == []
@@ -135,7 +135,7 @@ INNOCENT = """
 """
 
 
-def test_the_real_glossary_knows_the_notorious_mistakes_and_leaves_innocent_words_alone():
+def test_glossary_finds_known_mistakes_and_spares_innocent_words():
     notorious = ("火车", "体重衰减", "亚当", "批量大小", "统一显存", "过度拟合", "标签噪音", "变压器")
     lines = [f"这里的{wrong}很大。" for wrong in notorious]
     terms = load_glossary()

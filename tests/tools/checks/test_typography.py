@@ -101,7 +101,7 @@ def test_line_break_in_a_chinese_paragraph_is_found():
     assert slips("PyTorch\nMPS 的文字\n") == []
 
 
-def test_bold_text_that_github_does_not_show_as_bold_is_found():
+def test_bold_text_lost_on_github_is_found():
     text = "**注意。**请看\n这是**“内存”**的\n**注意**：请看，**重点**在此。**好。**\n**结束。** 再来"
     assert [line for line, _ in lost_emphasis(text)] == [1, 2]
 

@@ -21,7 +21,7 @@ def page_of(name, language):
 
 
 @pytest.mark.parametrize(("name", "language"), PAGES)
-def test_the_page_lists_the_checks_in_words_each_with_code_and_a_link(name, language):
+def test_page_lists_the_checks_with_code_and_links(name, language):
     items = re.findall(r"^\d+\. \*\*(.+?)\*\*(.+)$", page_of(name, language), re.MULTILINE)
     assert [question for question, _ in items] == [
         check["question"][language] for check in TREES[name]["checks"]
@@ -46,7 +46,7 @@ def test_the_lines_of_python_run(name, language):
 
 
 @pytest.mark.parametrize(("name", "language"), PAGES)
-def test_the_page_shows_its_picture_with_the_same_in_words(name, language):
+def test_page_shows_its_picture_with_equal_words(name, language):
     images = re.findall(r"!\[([^]]+)\]\(([^)]+)\)", page_of(name, language))
     files = [
         f"../../assets/images/decision-{name}-{scheme}.{language}.svg#only-{scheme}" for scheme in COLOURS

@@ -50,7 +50,7 @@ def test_stored_plans_and_moments_are_those_of_the_folder(folder, tmp_path):
     assert numpy.array_equal(bits([moment["real"]])[0], noise[2, :, 9] < 0)
 
 
-def test_the_way_that_is_stored_leads_to_the_first_plan():
+def test_the_stored_way_leads_to_a_plan():
     stored = json.loads(tool.DATA.read_text(encoding="utf-8"))
     assert stored["way"][0]["to_go"] == 1000 and stored["way"][-1]["to_go"] == 0
     last, first = stored["way"][-1], numpy.array(stored["plans"][0]["corners"])

@@ -22,7 +22,7 @@ OLD = "tools/measuring/old.py at a1b2c3d"
 
 
 @pytest.mark.program
-def test_each_run_is_made_with_each_seed_and_what_it_keeps_is_stored(tmp_path):
+def test_every_run_and_seed_is_measured_and_stored(tmp_path):
     script, path = tmp_path / "train.py", tmp_path / "results.yaml"
     script.write_text(TRAIN)
     content = {

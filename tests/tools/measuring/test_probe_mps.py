@@ -24,7 +24,7 @@ def test_a_device_that_trains_like_the_cpu_is_usable():
     assert why_unusable("cpu", available=True) is None
 
 
-def test_a_device_that_claims_to_be_there_and_fails_is_unusable():
+def test_available_but_failing_device_is_unusable():
     # PyTorch's meta device accepts every step and has no numbers: a stand-in for a GPU without memory.
     reason = why_unusable("meta", available=True)
     assert reason.startswith("is_available() is True, but training fails: ")

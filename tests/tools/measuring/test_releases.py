@@ -38,7 +38,7 @@ def readings(tmp_path):
     return [releases.read(wheel, wanted, variables) for wheel in wheels], wanted, variables
 
 
-def test_every_wheel_gets_a_mark_for_every_text_and_variable(readings):
+def test_every_wheel_is_marked_for_texts_and_variables(readings):
     found = releases.document(*readings)
     assert found["wheels"] == {"2.9": "2.9.1", "2.10": "2.10.0"}
     assert found["texts"] == {"Old MPS text": "x.", "is not known here": ".x", "gone since long": ".."}

@@ -16,7 +16,7 @@ def test_an_entry_replaces_the_one_that_is_the_same(tmp_path):
     assert path.read_text().startswith("# Made\n")
 
 
-def test_what_was_noted_about_a_machine_stays_and_another_machine_is_another_entry(tmp_path):
+def test_notes_stay_and_each_machine_has_its_entry(tmp_path):
     path = tmp_path / "results.yaml"
     path.write_text("- {device: cpu, machine: {cpu_cores: 2, shared: true, busy: false}, value: 1}\n")
     for cores, value in ((2, 2), (4, 3)):

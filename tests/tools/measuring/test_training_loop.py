@@ -82,5 +82,5 @@ def test_saves_are_timed(make_task, program):
     assert len(saves) == 1 and saves[0] > 0
 
 
-def test_a_measured_program_has_something_to_measure_on_each_device(name):
+def test_measured_program_has_cases_for_each_device(name):
     assert {case.gpu for case in cases(name)} == {False, True}
