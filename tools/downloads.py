@@ -23,7 +23,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from pathspec import GitIgnoreSpec
 
-from examples.programs.start import NOTE, PACKAGES, source_commit
+from examples.programs.identity import NOTE, source_commit
+from examples.programs.imports import PACKAGES
 from examples.systems import SYSTEMS, System
 from tools.checks.sections import is_marker
 from tools.follow_imports import follow_imports

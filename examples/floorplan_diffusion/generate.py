@@ -10,9 +10,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
-    from examples.programs import start
+    from examples.programs import imports
 
-    start.prepare(__file__)
+    imports.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
@@ -41,7 +41,7 @@ from examples.floorplan_diffusion.sampled_corners import (
     sample_batch,
     save_batch,
 )
-from examples.programs.program import explained_failures
+from examples.programs.failures import explained_failures
 from examples.programs.report import provenance
 from examples.programs.run_folder import finite_or_none
 from snippets.atomic_write import remove_leftovers, replace_json

@@ -15,9 +15,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
-    from examples.programs import start
+    from examples.programs import imports
 
-    start.prepare(__file__)
+    imports.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
@@ -33,7 +33,7 @@ from examples.benchmarking.steps import Steps
 from examples.genomic_caduceus.learning import network_line
 from examples.genomic_caduceus.train import PROGRAM, Classification
 from examples.programs.command_line import StrictParser, expanded, whole_number
-from examples.programs.program import explained_failures
+from examples.programs.failures import explained_failures
 from examples.programs.report import provenance
 from examples.programs.run_folder import check_target, json_with
 from snippets.atomic_write import replace_json

@@ -13,9 +13,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
-    from examples.programs import start
+    from examples.programs import imports
 
-    start.prepare(__file__)
+    imports.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
@@ -28,7 +28,7 @@ from examples.indicator_transformer.evaluation_table import table
 from examples.indicator_transformer.model import parameter_count
 from examples.indicator_transformer.options import NAMES
 from examples.programs.command_line import StrictParser, expanded, first_line, number
-from examples.programs.program import explained_failures
+from examples.programs.failures import explained_failures
 from examples.programs.report import provenance
 from examples.programs.run_folder import check_target
 from examples.programs.trained import folder_of, report_on

@@ -10,9 +10,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
-    from examples.programs import start
+    from examples.programs import imports
 
-    start.prepare(__file__)
+    imports.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
@@ -24,7 +24,7 @@ from examples.indicator_transformer.bar_checks import in_words
 from examples.indicator_transformer.bars import MAX_MISSING, read_bars
 from examples.indicator_transformer.prediction import Prediction, cut_periods, load_network, predict
 from examples.programs.command_line import StrictParser, expanded, number, whole_number
-from examples.programs.program import explained_failures
+from examples.programs.failures import explained_failures
 from examples.programs.run_folder import check_target
 from snippets.atomic_write import replace_file
 from snippets.device import pick_device

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from examples.monitoring.loss_history import finite, whole
-from examples.programs.start import is_this_machine
+from examples.programs.identity import is_this_machine
 from snippets.errors import printable
 from snippets.foreign_files import RUN_FILE, open_regular, read_bytes
 

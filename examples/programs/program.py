@@ -15,6 +15,7 @@ from torch.utils.data import Dataset, TensorDataset
 from tqdm import tqdm
 
 from examples.programs.command_line import FLAGS, Spelling
+from examples.programs.failures import explained_failures, explanation
 from examples.programs.options import (
     TrainingOptions,
     check_same_options,
@@ -29,12 +30,11 @@ from examples.programs.resume import RunChoice, choose_run
 from examples.programs.run_folder import RunFolder, new_folder
 from snippets.checkpoints import alike, load_checkpoint, load_newest
 from snippets.compile_safely import Network, compile_or_eager
-from snippets.data_loading import EpochLoader, is_worker_death, worker_death
+from snippets.data_loading import EpochLoader
 from snippets.data_on_device import ResidentBatches
 from snippets.device import is_mps, pick_device
 from snippets.errors import Option, RunError, UsageError, tell
 from snippets.memory import is_out_of_memory
-from snippets.missing_operators import missing_operator
 from snippets.precision import Precision, pick_precision
 from snippets.stop_signals import StopSignals
 from snippets.training_loop import Task, Training, new_progress
@@ -345,25 +345,3 @@ def compiled(task: Task, module: nn.Module, batch: Any) -> Network:
 
     network, task.facts["compile"] = compile_or_eager(module, loss)
     return network
-
-
-@contextlib.contextmanager
-def explained_failures(out_of_memory: str) -> Iterator[None]:
-    """Inside the block, turn a dead worker, a missing operator and exhausted memory into RunError.
-
-    `out_of_memory` is the text for the last, like "out of memory; lower --batch-size". Other errors pass.
-    """
-    try:
-        yield
-    except (RuntimeError, MemoryError) as error:
-        explained = explanation(error, out_of_memory)
-        if explained is None:
-            raise
-        raise explained from error
-
-
-def explanation(error: BaseException, out_of_memory: str) -> RunError | None:
-    """Return a clearer error for `error`, or None when there is none."""
-    if is_worker_death(error):
-        return worker_death(error)
-    return RunError(out_of_memory) if is_out_of_memory(error) else missing_operator(error)

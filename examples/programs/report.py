@@ -15,9 +15,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
+from examples.programs.identity import machine_id, source_commit
 from examples.programs.options import TrainingOptions, saved_options
 from examples.programs.run_folder import RunFolder, finite_or_none, read_json, read_metrics
-from examples.programs.start import machine_id, source_commit
 from snippets.atomic_write import replace_file, replace_json
 from snippets.checkpoints import TrainingState
 from snippets.device import macos_version

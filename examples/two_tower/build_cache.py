@@ -10,15 +10,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
-    from examples.programs import start
+    from examples.programs import imports
 
-    start.prepare(__file__)
+    imports.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
 
 from examples.programs.command_line import StrictParser, expanded, first_line
-from examples.programs.program import explained_failures
+from examples.programs.failures import explained_failures
 from examples.programs.run_folder import check_target
 from examples.two_tower.embedding import embed_payloads
 from examples.two_tower.near_miss_files import has_stamp, weights_stamp, write_cache

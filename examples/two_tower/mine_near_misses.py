@@ -10,15 +10,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
-    from examples.programs import start
+    from examples.programs import imports
 
-    start.prepare(__file__)
+    imports.prepare(__file__)
 except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
 
 from examples.programs.command_line import StrictParser, expanded, whole_number
-from examples.programs.program import explained_failures
+from examples.programs.failures import explained_failures
 from examples.programs.run_folder import check_target
 from examples.two_tower.build_cache import NAME as CACHE
 from examples.two_tower.embedding import embed_contexts

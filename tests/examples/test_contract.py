@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from examples.programs.start import accept_any_output
+from examples.programs.imports import accept_any_output
 from examples.systems import modules
 from snippets.errors import Option
 from snippets.training_loop import Training

@@ -32,7 +32,7 @@ OWN = {  # files that nobody else makes
     "examples/upgrade_nightly.py": "what pip has just written, and its own notes",
     "snippets/batch_size_search.py": "its own temporary file",
     "snippets/device_test.py": "its own temporary file",
-    "examples/programs/start.py": "the note in the downloaded project",
+    "examples/programs/identity.py": "the note in the downloaded project",
     "snippets/openmp_runtimes.py": "/proc",
     "snippets/operator_support.py": "a list of PyTorch",
     "snippets/price_files/*": "lines for a reader's own files",

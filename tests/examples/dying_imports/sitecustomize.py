@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-FIRST = "examples.programs.start"
+FIRST = "examples.programs.imports"
 
 
 class Count:

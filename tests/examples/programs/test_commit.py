@@ -2,7 +2,7 @@
 
 import subprocess
 
-from examples.programs.start import NOTE, git_commit, source_commit
+from examples.programs.identity import NOTE, git_commit, source_commit
 
 
 def test_commit_of_a_folder(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from examples.programs.program import explained_failures
+from examples.programs.failures import explained_failures
 from snippets.errors import RunError
 
 ADVICE = "out of memory; lower --bars"

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from examples.programs.start import PACKAGES
+from examples.programs.imports import PACKAGES
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = sorted(
     str(path.relative_to(ROOT))
     for path in (ROOT / "examples").rglob("*.py")
-    if "start.prepare(" in path.read_text(encoding="utf-8")
+    if "imports.prepare(" in path.read_text(encoding="utf-8")
 )
 
 pytestmark = [pytest.mark.program, pytest.mark.unmeasured]
@@ -115,9 +115,9 @@ def test_any_output_will_do(tmp_path, redirection):
 
 SWALLOWS = """
 import os, signal
-from examples.programs import start
+from examples.programs import imports
 from snippets import errors
-start.prepare(__file__)
+imports.prepare(__file__)
 try:
     os.kill(os.getpid(), signal.SIGINT)
     print("imported")
@@ -144,8 +144,8 @@ def test_ctrl_c_during_imports_ends_the_program(clone, tmp_path):
 def test_no_file_takes_the_place_of_a_closed_stream(tmp_path):
     """Whatever C code prints as an error would be written into it."""
     (tmp_path / "program.py").write_text(
-        "from examples.programs import start\n"
-        "start.accept_any_output()\n"
+        "from examples.programs import imports\n"
+        "imports.accept_any_output()\n"
         "raise SystemExit(3 if open('own', 'w').fileno() > 2 else 1)\n"
     )
     done = subprocess.run(
@@ -163,7 +163,7 @@ def test_no_file_takes_the_place_of_a_closed_stream(tmp_path):
 )
 def test_too_little_memory_for_the_imports_is_one_line(clone, tmp_path, error):
     program = clone / "program.py"
-    program.write_text(f"from examples.programs import start\nstart.prepare(__file__)\nraise {error}\n")
+    program.write_text(f"from examples.programs import imports\nimports.prepare(__file__)\nraise {error}\n")
     done = run(program, cwd=tmp_path, path=str(clone))
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert done.stderr.startswith("error: out of memory: end other programs, or allow more (ulimit -v)")
