@@ -52,7 +52,7 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Case:
+class MeasuredTraining:
     """A training whose loop is measured (tools/measuring/measure.py)."""
 
     name: str
@@ -70,7 +70,7 @@ class System:
     name: str
     programs: tuple[Program, ...]
     pages: tuple[str, ...]  # under docs/<language>; the guide first
-    cases: tuple[Case, ...] = field(default=())
+    measured: tuple[MeasuredTraining, ...] = field(default=())
     convolutions: bool = False  # the speed tables then show whether a GPU computed them in TF32
 
     def script(self, program: Program) -> Path:
@@ -157,11 +157,11 @@ SYSTEMS = (
             ),
         ),
         pages=("examples/cifar-optimizers/index.md", "examples/cifar-optimizers/training.md"),
-        cases=(
-            Case("digits", DIGITS, {}, epochs=10),
-            Case("synthetic", IMAGES, {"data": "synthetic", "image_size": 32}, epochs=10),
-            Case("digits", DIGITS, {}, epochs=300, gpu=True),
-            Case("synthetic", IMAGES, WIDE_IMAGES, epochs=200, gpu=True),
+        measured=(
+            MeasuredTraining("digits", DIGITS, {}, epochs=10),
+            MeasuredTraining("synthetic", IMAGES, {"data": "synthetic", "image_size": 32}, epochs=10),
+            MeasuredTraining("digits", DIGITS, {}, epochs=300, gpu=True),
+            MeasuredTraining("synthetic", IMAGES, WIDE_IMAGES, epochs=200, gpu=True),
         ),
         convolutions=True,
     ),
@@ -169,10 +169,10 @@ SYSTEMS = (
         "indicator_transformer",
         programs=(Program("train", tiny={"bars": 3000, "stride": 8, "batch_size": 16, "epochs": 3}),),
         pages=("examples/indicator-transformer/index.md", "examples/indicator-transformer/training.md"),
-        cases=(
-            Case("small", INDICATORS, {}, epochs=6),
-            Case("small", INDICATORS, {}, epochs=60, gpu=True),
-            Case(
+        measured=(
+            MeasuredTraining("small", INDICATORS, {}, epochs=6),
+            MeasuredTraining("small", INDICATORS, {}, epochs=60, gpu=True),
+            MeasuredTraining(
                 "origin",
                 LARGE_INDICATORS,
                 {"size": "origin", "batch_size": 16, "bars": 60_000},
@@ -197,10 +197,12 @@ SYSTEMS = (
             ),
         ),
         pages=("examples/two-tower/index.md", "examples/two-tower/training.md"),
-        cases=(
-            Case("pages", TOWERS, {}, epochs=8),
-            Case("pages", TOWERS, {}, epochs=60, gpu=True),
-            Case("origin", LARGE_TOWERS, {"size": "origin", "batch_size": 256}, epochs=0, gpu=True),
+        measured=(
+            MeasuredTraining("pages", TOWERS, {}, epochs=8),
+            MeasuredTraining("pages", TOWERS, {}, epochs=60, gpu=True),
+            MeasuredTraining(
+                "origin", LARGE_TOWERS, {"size": "origin", "batch_size": 256}, epochs=0, gpu=True
+            ),
         ),
     ),
     System(
@@ -210,13 +212,13 @@ SYSTEMS = (
             Program("train_edges", tiny=FEW_PLANS),
         ),
         pages=("examples/floorplan-diffusion/index.md", "examples/floorplan-diffusion/training.md"),
-        cases=(
-            Case("small", NODES, {}, epochs=6, program="train_nodes"),
-            Case("small", NODES, {}, epochs=24, gpu=True, program="train_nodes"),
-            Case("origin", LARGE_NODES, GUIDE_NODES, epochs=0, gpu=True, program="train_nodes"),
-            Case("small", EDGES, {}, epochs=2, program="train_edges"),
-            Case("small", EDGES, {}, epochs=8, gpu=True, program="train_edges"),
-            Case("origin", LARGE_EDGES, GUIDE_EDGES, epochs=0, gpu=True, program="train_edges"),
+        measured=(
+            MeasuredTraining("small", NODES, {}, epochs=6, program="train_nodes"),
+            MeasuredTraining("small", NODES, {}, epochs=24, gpu=True, program="train_nodes"),
+            MeasuredTraining("origin", LARGE_NODES, GUIDE_NODES, epochs=0, gpu=True, program="train_nodes"),
+            MeasuredTraining("small", EDGES, {}, epochs=2, program="train_edges"),
+            MeasuredTraining("small", EDGES, {}, epochs=8, gpu=True, program="train_edges"),
+            MeasuredTraining("origin", LARGE_EDGES, GUIDE_EDGES, epochs=0, gpu=True, program="train_edges"),
         ),
     ),
     System(
@@ -226,12 +228,12 @@ SYSTEMS = (
             Program("train", tiny=FEW_SEQUENCES, speaks_hydra=True),
         ),
         pages=("examples/genomic-caduceus/index.md", "examples/genomic-caduceus/training.md"),
-        cases=(
-            Case("small", BASES, {}, epochs=3, program="pretrain"),
-            Case("small", BASES, {}, epochs=12, gpu=True, program="pretrain"),
-            Case("small", CLASSES, {}, epochs=3, program="train"),
-            Case("small", CLASSES, {}, epochs=12, gpu=True, program="train"),
-            Case("origin", LARGE_CLASSES, GUIDE_SEQUENCES, epochs=0, gpu=True, program="train"),
+        measured=(
+            MeasuredTraining("small", BASES, {}, epochs=3, program="pretrain"),
+            MeasuredTraining("small", BASES, {}, epochs=12, gpu=True, program="pretrain"),
+            MeasuredTraining("small", CLASSES, {}, epochs=3, program="train"),
+            MeasuredTraining("small", CLASSES, {}, epochs=12, gpu=True, program="train"),
+            MeasuredTraining("origin", LARGE_CLASSES, GUIDE_SEQUENCES, epochs=0, gpu=True, program="train"),
         ),
     ),
 )
@@ -258,11 +260,11 @@ def modules() -> dict[str, str]:
     }
 
 
-def cases(name: str) -> tuple[Case, ...]:
+def measured_trainings(name: str) -> tuple[MeasuredTraining, ...]:
     """Return the measured trainings of the system or program `name`. Raises UnknownSystem."""
     system, programs = find(name)
     wanted = {None, *(program.name for program in programs)}
-    return tuple(case for case in system.cases if case.program in wanted)
+    return tuple(case for case in system.measured if case.program in wanted)
 
 
 def names() -> list[str]:

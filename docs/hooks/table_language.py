@@ -22,7 +22,7 @@ from shell_sections import shell_blocks
 from source_links import links
 from time_and_cost import macs, on_a_mac, work_per_step
 
-from examples.systems import cases
+from examples.systems import measured_trainings
 from tools import figures, ranges
 from tools.versions import releases
 
@@ -185,7 +185,7 @@ def training_title(system: str, part: Mapping[str, Any]) -> dict[str, str]:
     words = part["words"]
     given = dict(zip(words[::2], words[1::2], strict=True))
     width, batch = given.get("--width", 8), given.get("--batch-size", 64)
-    texts = {case.name: case.title for case in cases(system)}[part["data"]]
+    texts = {case.name: case.title for case in measured_trainings(system)}[part["data"]]
     return {code: text.format(width=width, batch=batch) for code, text in texts.items()}
 
 

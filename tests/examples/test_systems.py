@@ -73,15 +73,15 @@ def test_a_new_system_is_told_what_it_lacks(tmp_path, monkeypatch):
 
 def test_measured_trainings_are_called_something_in_both_languages():
     for system in SYSTEMS:
-        for case in system.cases:
+        for case in system.measured:
             assert case.title.keys() == {"en", "zh"} and all(case.title.values()), (system.name, case.name)
 
 
 @pytest.mark.parametrize("names", [list(modules()), [system.name for system in SYSTEMS]])
 def test_every_measured_training_is_found_once(names):
     """By the names of programs, and by those of systems."""
-    measured = [case for name in names for case in systems.cases(name)]
-    assert measured == [case for system in SYSTEMS for case in system.cases]
+    measured = [case for name in names for case in systems.measured_trainings(name)]
+    assert measured == [case for system in SYSTEMS for case in system.measured]
 
 
 def test_shared_names_become_words_of_either_language():

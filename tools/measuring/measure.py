@@ -29,7 +29,7 @@ from typing import Any
 import torch
 import yaml
 
-from examples.systems import cases, modules
+from examples.systems import measured_trainings, modules
 from snippets.device import pick_device
 from snippets.errors import exit_with_one_line
 from snippets.timing import spread
@@ -145,7 +145,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     kinds = parser.add_subparsers(dest="kind", required=True)
     runs, loop, turns = (kinds.add_parser(name, allow_abbrev=False) for name in ("runs", "loop", "turns"))
     runs.add_argument("name", choices=sorted(path.stem for path in RESULTS.glob("*.yaml")))
-    loop.add_argument("system", choices=[name for name in modules() if cases(name)])
+    loop.add_argument("system", choices=[name for name in modules() if measured_trainings(name)])
     loop.add_argument("--pairs", type=int, default=60)
     turns.add_argument("commands", nargs="+", metavar="COMMAND")
     turns.add_argument("--rounds", type=int, default=5)

@@ -27,7 +27,7 @@ from tqdm import tqdm
 
 from examples.programs.program import Program
 from examples.programs.run_folder import RunFolder
-from examples.systems import cases, find, modules
+from examples.systems import find, measured_trainings, modules
 from snippets.stop_signals import StopSignals
 from snippets.timing import compare
 from snippets.training_loop import EpochResult, Task, Training
@@ -127,7 +127,7 @@ def measure(name: str, device: torch.device, pairs: int) -> dict[str, Any]:
     program = importlib.import_module(modules()[name]).PROGRAM
     on_device = script.words({"device": device.type})
     entry: dict[str, list[dict[str, Any]]] = {"overhead": [], "saving": []}
-    for case in cases(name):
+    for case in measured_trainings(name):
         if case.gpu != (device.type != "cpu"):
             continue
         words = script.words(case.settings)

@@ -5,7 +5,7 @@ import importlib
 import pytest
 import torch
 
-from examples.systems import cases, find, modules
+from examples.systems import find, measured_trainings, modules
 from snippets.stop_signals import StopSignals
 from snippets.training_loop import EpochResult
 from tools.measuring import training_loop as tool
@@ -19,7 +19,7 @@ def one_thread():
     torch.set_num_threads(threads)
 
 
-MEASURED = [name for name in modules() if cases(name)]
+MEASURED = [name for name in modules() if measured_trainings(name)]
 
 
 @pytest.fixture(params=MEASURED)
@@ -83,4 +83,4 @@ def test_saves_are_timed(make_task, program):
 
 
 def test_measured_program_has_cases_for_each_device(name):
-    assert {case.gpu for case in cases(name)} == {False, True}
+    assert {case.gpu for case in measured_trainings(name)} == {False, True}
