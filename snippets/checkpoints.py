@@ -11,11 +11,11 @@ import torch
 from torch import nn
 
 from snippets.atomic_write import replace_file
-from snippets.checkpoint_content import MOST, check_names, check_plain
 from snippets.errors import Option, RunError, UsageError
 from snippets.foreign_files import open_regular, size_of
 from snippets.memory import is_out_of_memory
 from snippets.seeds import random_states, restore_random_states
+from snippets.untrusted_checkpoints import MOST, check_names, check_plain
 
 FORMAT = 1  # increase it when the content of a checkpoint changes
 

@@ -13,8 +13,8 @@ from examples.programs.report import provenance
 from examples.programs.resume import choose_run
 from examples.programs.run_folder import check_new_folder, new_folder, only_process
 from snippets.atomic_write import replace_json
-from snippets.checkpoint_content import tensors_crc32
 from snippets.errors import UsageError
+from snippets.untrusted_checkpoints import tensors_crc32
 
 SYSTEM = "floorplan_diffusion/generate"
 

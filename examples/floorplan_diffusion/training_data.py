@@ -6,8 +6,8 @@ from torch import nn
 
 from examples.floorplan_diffusion.options import PlanOptions
 from examples.floorplan_diffusion.plans import Splits
-from snippets.checkpoint_content import tensors_crc32
 from snippets.errors import UsageError
+from snippets.untrusted_checkpoints import tensors_crc32
 
 
 def places(options: PlanOptions, splits: Splits) -> int:

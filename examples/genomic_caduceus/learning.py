@@ -18,12 +18,12 @@ from examples.programs.program import (
     plan_steps,
 )
 from examples.programs.run_folder import RunFolder
-from snippets.checkpoint_content import tensors_crc32
 from snippets.checkpoints import TrainingState
 from snippets.errors import UsageError
 from snippets.learning_rate import cosine, warm_up
 from snippets.seeds import seed_everything
 from snippets.training_loop import Task, Training
+from snippets.untrusted_checkpoints import tensors_crc32
 
 LEAST_RATE = 0.1  # final learning rate, relative to the highest
 

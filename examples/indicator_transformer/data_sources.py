@@ -24,8 +24,8 @@ from examples.indicator_transformer.samples import (
 from examples.indicator_transformer.usefulness import Optimum, known_optimum
 from examples.programs.command_line import expanded
 from examples.programs.program import check_batch_size
-from snippets.checkpoint_content import tensors_crc32
 from snippets.errors import UsageError
+from snippets.untrusted_checkpoints import tensors_crc32
 
 INDICATOR_SETS = {len(indicators): indicators for indicators in (SMALL, INDICATORS)}
 

@@ -19,9 +19,9 @@ from examples.programs.run_folder import json_with, read_json
 from examples.two_tower.negatives import NONE
 from examples.two_tower.pairs import Pairs
 from snippets.atomic_write import replace_file, replace_json
-from snippets.checkpoint_content import tensors_crc32
 from snippets.errors import UsageError
 from snippets.foreign_files import PACKED, UNPACKED, lines_of, open_regular
+from snippets.untrusted_checkpoints import tensors_crc32
 
 MOST = 1000  # near misses of a row
 QUERY = ("q_index", "query_idx")  # the guide's project writes either key

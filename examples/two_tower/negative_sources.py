@@ -19,9 +19,9 @@ from examples.two_tower.negatives import (
 )
 from examples.two_tower.options import Options
 from examples.two_tower.pairs import Pairs
-from snippets.checkpoint_content import tensors_crc32
 from snippets.checkpoints import load_checkpoint
 from snippets.errors import UsageError
+from snippets.untrusted_checkpoints import tensors_crc32
 
 CANDIDATES = 8  # candidates per near miss, from which each epoch draws
 

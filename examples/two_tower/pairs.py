@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional as F
 from torch.utils.data import Dataset
 
-from snippets.checkpoint_content import tensors_crc32
+from snippets.untrusted_checkpoints import tensors_crc32
 
 
 class Passage(NamedTuple):

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STAND_ALONE = ("snippets/recipes/*", "*/single_file.py")
 READING = (  # modules that open what somebody else may have made, with limits
     "snippets/foreign_files.py",
-    "snippets/checkpoint_content.py",
+    "snippets/untrusted_checkpoints.py",
     "snippets/checkpoints.py",
     "examples/programs/array_files.py",
     "examples/programs/resume.py",

@@ -24,8 +24,8 @@ from examples.floorplan_diffusion.rooms import straightened
 from examples.floorplan_diffusion.sampled_corners import load_batch, real_corners
 from examples.floorplan_diffusion.trained import EDGES, NODES, load_trained
 from examples.programs.run_folder import only_process, read_json
-from snippets.checkpoint_content import tensors_crc32
 from snippets.errors import UsageError
+from snippets.untrusted_checkpoints import tensors_crc32
 from tests.examples.floorplan_diffusion.data_files import assert_equal
 from tests.examples.program_runs import assert_refused, contents
 

@@ -4,7 +4,7 @@ import zlib
 
 import torch
 
-from snippets.checkpoint_content import tensors_crc32
+from snippets.untrusted_checkpoints import tensors_crc32
 
 
 def test_checksum_is_the_crc32_of_all_bytes():
