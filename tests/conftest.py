@@ -1,7 +1,9 @@
 """What several folders of tests need: the built site, a static server, a browser, what is made only once."""
 
+import atexit
 import fcntl
 import functools
+import gc
 import os
 import shutil
 import signal
@@ -93,6 +95,12 @@ def _no_program_without_its_mark(request: pytest.FixtureRequest) -> Iterator[Non
     on_simulated_mps = "simulated_mps" in str(request.node.path)  # `make check` runs none of these
     if started and not marked and not on_simulated_mps:
         pytest.fail(f"starts {', '.join(started)}: mark this test with @pytest.mark.program")
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over what stays until the end: the packages and thousands of tests."""
+    gc.freeze()
+    atexit.register(gc.unfreeze)  # at the end, some packages report what was not collected
 
 
 class OnSimulatedMPS(pytest.Directory):

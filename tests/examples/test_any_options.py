@@ -54,7 +54,7 @@ def test_options_are_read_or_refused(system, program, flags, tmp_path, monkeypat
     pairs = [[f"{flag}={word}"] for flag in flags for word in WORDS]
     attacks = pairs + [combination(flags, chance) for _ in range(COMBINATIONS)]
     if program.speaks_hydra:  # to compose a configuration takes a tenth of a second
-        attacks = chance.sample(attacks, 60)
+        attacks = chance.sample(attacks, 30)
     program, source = system.PROGRAM, Path("config.json")
     for words in attacks:
         try:

@@ -253,7 +253,7 @@ def test_without_a_finite_yardstick_nothing_is_compiled():
 
 
 @pytest.mark.unmeasured
-@pytest.mark.parametrize("name", ["bf16", "fp16"])
+@pytest.mark.parametrize("name", ["bf16", pytest.param("fp16", marks=pytest.mark.long)])
 def test_wrong_gradients_are_noticed_where_rounding_is_largest(name):
     torch._dynamo.reset()
     model, warm_up = new_resnet(name)

@@ -15,6 +15,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from tools.checks.bilingual_texts import data_texts, twins
@@ -42,6 +43,7 @@ class Term:
     note_en: str = ""
     note_zh: str = ""
 
+    @cached_property
     def forbidden_pattern(self) -> re.Pattern[str] | None:
         """Return a pattern whose group `wrong` matches a forbidden word, or None."""
         if not self.forbidden:
@@ -50,6 +52,7 @@ class Term:
         right = "|".join(map(re.escape, self.unless))
         return re.compile((f"{right}|" if right else "") + f"(?P<wrong>{words})", re.I)
 
+    @cached_property
     def english_pattern(self) -> re.Pattern[str]:
         """Return a pattern for the term in English prose: singular or plural, with spaces or hyphens."""
         words = r"[\s-]+".join(map(re.escape, re.split(r"[\s-]+", self.en)))
@@ -78,10 +81,13 @@ def load_glossary(root: Path = ROOT) -> list[Term]:
 
 def forbidden_words(terms: list[Term], lines: list[str]) -> Iterator[tuple[int, str]]:
     """Yield (line, what) for every forbidden translation in Chinese prose lines."""
+    text = "\n".join(lines)
     for term in terms:
-        pattern = term.forbidden_pattern()
+        pattern = term.forbidden_pattern
+        if pattern is None or not pattern.search(text):
+            continue
         for number, line in enumerate(lines, 1):
-            for match in pattern.finditer(line) if pattern else ():
+            for match in pattern.finditer(line):
                 if match["wrong"]:
                     advice = "keep" if term.keep else "write"
                     yield number, f"`{match['wrong']}` for “{term.en}”: {advice} {term.zh}"
@@ -92,9 +98,9 @@ def missing_terms(terms: list[Term], english: Page, chinese: Page) -> Iterator[s
     english_text = own_words("\n".join(english.prose))
     chinese_text = chinese.show("\n".join(chinese.prose)) + str(chinese.meta)
     for term in terms:
-        if not (term.keep or term.require) or not term.english_pattern().search(english_text):
+        if not (term.keep or term.require) or not term.english_pattern.search(english_text):
             continue
-        if term.keep and not term.english_pattern().search(chinese_text):
+        if term.keep and not term.english_pattern.search(chinese_text):
             yield f"the English page names {term.en}, the Chinese page does not: the name stays as it is"
         elif term.require and not any(word in chinese_text for word in (term.zh, *term.also, *term.accepted)):
             yield f"the English page says “{term.en}”, the Chinese page never says {term.zh}"

@@ -85,7 +85,13 @@ def test_lightnings_word_for_the_gpu_of_the_guide():
 # ---- + and ++ ----
 
 
-@pytest.mark.parametrize("key", ["num_workers=1", "pin_memory=true", "drop_last=true"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "num_workers=1",
+        *(pytest.param(f"{name}=true", marks=pytest.mark.long) for name in ("pin_memory", "drop_last")),
+    ],
+)
 def test_existing_keys_are_set_and_new_ones_added(folder, key):
     own, guide = (), ("dataset=genomic_benchmark", f"data={folder}")
     for words, right, wrong in ((own, "", "+"), (guide, "+", "")):
