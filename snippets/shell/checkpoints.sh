@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ci: run
+# ci: run long
 
 # --8<-- [start:run]
 python examples/cifar_optimizers/train.py --quick --out runs/short

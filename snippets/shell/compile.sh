@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ci: run
+# ci: run long
 
 # --8<-- [start:suppress_errors]
 python -c "import torch._dynamo.config as c; print(c.suppress_errors, c.recompile_limit)"

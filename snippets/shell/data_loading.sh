@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ci: run
+# ci: run long
 
 # --8<-- [start:loader_speed]
 python -m snippets.loader_speed 0 2

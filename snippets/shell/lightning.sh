@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ci: run
+# ci: run long
 
 # --8<-- [start:device]
 python -c "import pytorch_lightning as pl; print(pl.__version__, pl.Trainer(logger=False).strategy.root_device)"

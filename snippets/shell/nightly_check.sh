@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ci: run
+# ci: run long
 
 # --8<-- [start:installed]
 python -c "import torch; print(torch.__version__, torch.version.git_version)"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ci: run
+# ci: run long
 
 # --8<-- [start:compare]
 python examples/cifar_optimizers/compare_devices.py

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ci: run
+# ci: run long
 # shellcheck disable=SC1091  # the line before makes the file
 
 # --8<-- [start:python]

@@ -61,7 +61,7 @@ class SystemCases:
     # By program, the share of the learning rate at a step of so many, where it is no cosine that ends at 0.
     rates: Mapping[str, Callable[[int, int], float]] = field(default_factory=dict)
     clip: float | None = 1.0  # the limit of gradients, if there is any
-    quick_single_file: bool = False  # it learns an epoch in seconds
+    quick_single_file: bool = False  # it learns an epoch in seconds, and stands for the others
 
 
 def tiny_words(name: str, **settings: Any) -> list[str]:

@@ -20,7 +20,7 @@ each_file = pytest.mark.parametrize("file", FILES, ids=[file.parent.name for fil
 
 
 def quick(file):
-    """Return whether a file learns an epoch in seconds; tests of their own train the others, with less."""
+    """Return whether a file stands for the others here, which tests of their own train as well."""
     cases = CASES.get(file.parent.name)
     return cases is not None and cases.quick_single_file
 

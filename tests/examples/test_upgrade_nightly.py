@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,7 @@ pytestmark = [pytest.mark.program, pytest.mark.unmeasured]
 SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "upgrade_nightly.py"
 STABLE, NIGHTLY, NEWER = "92.15.0", "92.16.0.dev20261118", "92.16.0.dev20261120"  # exist nowhere else
 VISION, VISION_NIGHTLY = "0.29.2", "0.30.0.dev20261118"
-PIP = subprocess.run(
-    [sys.executable, "-c", "import pip; print(pip.__file__)"], capture_output=True, text=True, check=True
-).stdout.strip()
+PIP = Path(find_spec("pip").origin).parent
 
 
 class Environment:
@@ -67,7 +66,7 @@ def prepared(tmp_path_factory):
     make_wheel(nightly, "torchvision", VISION_NIGHTLY, needs=["torch"])
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder / "environment")], check=True)
     made = Environment(folder)
-    (made.packages / "pip").symlink_to(Path(PIP).parent)
+    (made.packages / "pip").symlink_to(PIP)
     install = [made.python, "-m", "pip", "install", "torchvision"]
     subprocess.run(install, env=made.variables, check=True, capture_output=True)
     return folder

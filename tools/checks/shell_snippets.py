@@ -1,7 +1,7 @@
 """Shell snippets: the mark in their first lines says whether the tests run them, and if not, why.
 
 # ci: run
-# ci: run long            only by make test-long: it takes longer than 15 s, or others run the same
+# ci: run long            only by make test-long: others run the same, or Python starts for a line of it
 # ci: no - macOS only: <why>
 # ci: no - network: <why>
 # ci: no - interactive: <why>

@@ -28,5 +28,4 @@ CASES = SystemCases(
         {"data_fraction", "image_size", "width"} | {"workers_name"}  # other draws of the same kind
     ),
     clip=None,
-    quick_single_file=True,
 )

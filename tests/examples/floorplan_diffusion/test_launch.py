@@ -198,6 +198,7 @@ def test_what_is_wrong_is_one_line(call, programs, tmp_path):
     assert list((tmp_path / "here").iterdir()) == []
 
 
+@pytest.mark.long
 def test_the_training_program_itself_and_then_its_progress(call, tmp_path):
     tiny = find("floorplan_diffusion/train_edges")[1][0]
     words = tiny.words({**tiny.tiny, "epochs": 1, "device": "cpu"})

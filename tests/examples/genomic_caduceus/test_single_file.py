@@ -59,9 +59,7 @@ OTHERS = {
     [
         pytest.param({}, 1e-6, 1e-3, marks=pytest.mark.unmeasured, id="defaults"),
         pytest.param(OTHERS, 1e-6, 1e-3, id="every-setting"),
-        pytest.param(
-            {"precision=bf16": ("PRECISION", "bf16")}, 1e-2, 0.1, marks=pytest.mark.unmeasured, id="bf16"
-        ),
+        pytest.param({"precision=bf16": ("PRECISION", "bf16")}, 1e-2, 0.1, marks=pytest.mark.long, id="bf16"),
     ],
 )
 @pytest.mark.usefixtures("small")

@@ -37,5 +37,4 @@ CASES = SystemCases(
     reading={"indicator_transformer": ("bars", {"bars": None})},
     recipe={"horizon": 10, "stride": 7, "val_split": 0.4},
     no_recipe=frozenset({"bars", "indicators", "rows", "size"}),
-    quick_single_file=True,
 )

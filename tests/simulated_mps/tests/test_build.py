@@ -1,12 +1,12 @@
 """What keeps the device from being compiled or used is said in one line."""
 
-import os
 import subprocess
 import sys
 
 import pytest
 import torch
 from simulated_mps import build
+from simulated_mps.__main__ import main
 from simulated_mps.errors import SimulationError
 
 
@@ -30,10 +30,10 @@ def test_a_mac_is_refused(monkeypatch):
         build.check_pytorch()
 
 
-def enable_with(tmp_path, **variables):
-    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), **variables}
-    command = [sys.executable, "-m", "simulated_mps", __file__]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+@pytest.fixture
+def not_built(monkeypatch):
+    """Let this PyTorch be one that does not have the device yet."""
+    monkeypatch.setattr(torch.backends.mps, "is_built", lambda: False)
 
 
 @pytest.mark.parametrize(
@@ -43,11 +43,14 @@ def enable_with(tmp_path, **variables):
         ("false", "cannot compile"),
     ],
 )
-def test_without_a_working_compiler(tmp_path, compiler, message):
-    done = enable_with(tmp_path, CXX=compiler)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert done.stderr.count("\n") == 2  # after the line that says what it is doing
+@pytest.mark.usefixtures("not_built")
+def test_without_a_working_compiler(tmp_path, monkeypatch, capsys, compiler, message):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("CXX", compiler)
+    assert main(["--compile"]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 2  # after the line that says what it is doing
     assert not list(tmp_path.rglob("*.so"))
 
 
@@ -74,20 +77,16 @@ def test_another_compiler_or_source_has_another_folder(monkeypatch, tmp_path):
     assert build.cache_folder() != before
 
 
-def test_compile_prints_library_path_or_one_reason(tmp_path):
-    command = [sys.executable, "-m", "simulated_mps", "--compile"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == str(build.cache_folder() / f"{build.NAME}.so")
-    assert done.stderr == ""
-    elsewhere = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "CXX": "no-such-compiler"}
-    failed = subprocess.run(command, capture_output=True, text=True, env=elsewhere, check=False)
-    assert (failed.returncode, failed.stdout) == (2, "")
-    assert failed.stderr.splitlines()[1].startswith("error: there is no C++ compiler")
+@pytest.mark.usefixtures("not_built")
+def test_compile_prints_library_path(capsys):
+    """Why not, says test_without_a_working_compiler."""
+    assert main(["--compile"]) == 0
+    assert capsys.readouterr() == (f"{build.cache_folder() / build.NAME}.so\n", "")
 
 
-@pytest.mark.parametrize("words", [pytest.param([], marks=pytest.mark.long), ["--compile", "script.py"]])
-def test_a_script_or_compiling_but_not_both(words):
-    command = [sys.executable, "-m", "simulated_mps", *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "name a script, or --compile and no script" in done.stderr
+@pytest.mark.parametrize("words", [[], ["--compile", "script.py"]])
+def test_a_script_or_compiling_but_not_both(capsys, words):
+    with pytest.raises(SystemExit) as left:
+        main(words)
+    assert left.value.code == 2
+    assert "name a script, or --compile and no script" in capsys.readouterr().err

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from simulated_mps.__main__ import main
 
 SCRIPT = """
 import sys
@@ -45,6 +46,7 @@ def test_a_script_runs_unchanged_and_a_report_follows(run):
     assert "aten::addmm.out" not in done.stderr
 
 
+@pytest.mark.long
 def test_every_operator_is_listed_on_request(run):
     done = run(SCRIPT, before=["--operators"])
     assert done.returncode == 0, done.stderr
@@ -71,8 +73,10 @@ def test_the_fallback_variable_counts_instead(run):
     ("release", "runs"),
     [
         ("2.12", False),
-        ("2.13", True),
-        *(pytest.param(*other, marks=pytest.mark.long) for other in (("2.9", False), ("2.15", True))),
+        *(
+            pytest.param(*other, marks=pytest.mark.long)
+            for other in (("2.9", False), ("2.13", True), ("2.15", True))
+        ),
     ],
 )
 def test_another_release_has_other_operators(run, release, runs):
@@ -93,24 +97,15 @@ def test_another_release_has_other_operators(run, release, runs):
         (["--as-torch", "1.7", __file__], "error: --as-torch 1.7: there are tables for 2.9, 2.10, 2.11"),
     ],
 )
-def test_mistakes_get_one_line(words, message):
-    command = [sys.executable, "-m", "simulated_mps", *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr.startswith(message)
-    assert done.stderr.count("\n") == 1
+def test_mistakes_get_one_line(capsys, words, message):
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(message)
+    assert said.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("end", "code"),
-    [
-        ("sys.exit(3)", 3),
-        *(
-            pytest.param(*other, marks=pytest.mark.long)
-            for other in (("sys.exit()", 0), ("sys.exit('no')", 1))
-        ),
-    ],
-)
+@pytest.mark.long  # another code is returned by the next test
+@pytest.mark.parametrize(("end", "code"), [("sys.exit(3)", 3), ("sys.exit()", 0), ("sys.exit('no')", 1)])
 def test_the_exit_code_is_the_scripts(run, end, code):
     assert run(f"import sys, torch\ntorch.ones(1, device='mps') + 1\n{end}").returncode == code
 
@@ -152,7 +147,9 @@ def test_without_its_option_the_plugin_does_nothing(run_pytest):
     assert run_pytest(ON_THE_DEVICE).returncode == 1
 
 
-@pytest.mark.parametrize("words", [[], pytest.param(["-n", "2"], id="parallel")])
+@pytest.mark.parametrize(
+    "words", [pytest.param([], marks=pytest.mark.long), pytest.param(["-n", "2"], id="parallel")]
+)
 def test_the_counts_of_parallel_tests_are_summed(run_pytest, words):
     done = run_pytest(ON_THE_DEVICE, "--simulated-mps", *words)
     assert done.returncode == 0, done.stdout
@@ -160,7 +157,7 @@ def test_the_counts_of_parallel_tests_are_summed(run_pytest, words):
     assert "operators    3 different ones, 12 calls" in done.stdout
 
 
-@pytest.mark.parametrize("words", [pytest.param([], marks=pytest.mark.long), ["-n", "2"]])
+@pytest.mark.parametrize("words", [[], pytest.param(["-n", "2"], marks=pytest.mark.long)])
 def test_tests_that_used_no_operator_fail(run_pytest, words):
     failed = run_pytest(ON_THE_CPU, "--simulated-mps", *words)
     assert failed.returncode == 1
@@ -168,11 +165,13 @@ def test_tests_that_used_no_operator_fail(run_pytest, words):
     assert "error: no operator ran on the device" in failed.stdout
 
 
-def test_no_operator_may_be_allowed_and_collecting_needs_none(run_pytest):
-    for option in ("--allow-no-operators", "--collect-only"):
-        done = run_pytest(ON_THE_CPU, "--simulated-mps", option)
-        assert done.returncode == 0, done.stdout
-        assert "error" not in done.stdout
+@pytest.mark.parametrize(
+    "option", ["--allow-no-operators", pytest.param("--collect-only", marks=pytest.mark.long)]
+)
+def test_no_operator_may_be_allowed_and_collecting_needs_none(run_pytest, option):
+    done = run_pytest(ON_THE_CPU, "--simulated-mps", option)
+    assert done.returncode == 0, done.stdout
+    assert "error" not in done.stdout
 
 
 @pytest.mark.parametrize("option", ["--as-torch=2.12", pytest.param("--like-macos", marks=pytest.mark.long)])
