@@ -34,7 +34,7 @@ check-setup: .venv/.examples ## is this machine ready to train, and if not, what
 # ---- Check ----
 
 .PHONY: check
-check: .venv/.dev ## the quick answer, in about 90 s: linters, and tests that start no program and no browser
+check: .venv/.dev ## the quick answer, in about a minute: linters, and tests that start no program and no browser
 	@$(VENV_PYTHON) -m tools.run_tests --check
 
 .PHONY: test

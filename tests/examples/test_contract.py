@@ -20,6 +20,8 @@ from snippets.errors import Option
 from snippets.training_loop import Training
 from tests.examples.program_runs import assert_refused, contents
 
+pytestmark = pytest.mark.unmeasured
+
 RUN_FOLDER = {"config.json", "metrics.jsonl", "heartbeat.json", "curves.png", "summary.json", "train.log"}
 CHECKPOINTS = {"checkpoints/last.pt", "checkpoints/best.pt"}
 HEARTBEAT = "pid status step total_steps device precision loss samples_per_s eta_s memory_mb updated_at"

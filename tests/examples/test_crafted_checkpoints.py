@@ -9,7 +9,7 @@ import torch
 from tests.examples.attacks import assert_answered
 from tests.examples.program_runs import assert_refused, contents
 
-pytestmark = pytest.mark.two_for_all
+pytestmark = [pytest.mark.two_for_all, pytest.mark.unmeasured]
 
 
 @pytest.fixture

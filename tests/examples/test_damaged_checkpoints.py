@@ -11,6 +11,8 @@ from snippets.errors import UsageError
 from tests.examples.attacks import few_or, flipped, mutated
 from tests.examples.program_runs import assert_same
 
+pytestmark = pytest.mark.unmeasured
+
 SECTOR = 512
 
 

@@ -14,6 +14,8 @@ from examples.systems import SYSTEMS
 from snippets.errors import UsageError
 from tests.examples.attacks import few_or, mutated
 
+pytestmark = pytest.mark.unmeasured
+
 
 def files():
     """Yield each kind of file of each system (test_systems.py misses one that does not say which)."""

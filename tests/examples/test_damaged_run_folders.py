@@ -11,6 +11,8 @@ from snippets.training_loop import new_progress
 from tests.examples.attacks import STRANGE, assert_answered, edited, few_or, flipped, mutated
 from tests.examples.program_runs import assert_same, contents
 
+pytestmark = pytest.mark.unmeasured
+
 LINES = (
     "garbage",
     "",

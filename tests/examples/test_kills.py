@@ -17,7 +17,7 @@ from snippets.checkpoints import load_newest
 from tests.examples.every_program import COMMANDS, TRAININGS, made_by
 
 DYING = Path(__file__).with_name("dying_imports")  # its sitecustomize.py ends processes
-pytestmark = pytest.mark.program
+pytestmark = [pytest.mark.program, pytest.mark.unmeasured]
 LONG = [pytest.mark.long, pytest.mark.timeout(3600)]
 
 
