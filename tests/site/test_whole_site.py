@@ -31,7 +31,7 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 def built_elsewhere(root: Path, folder: Path, expected: Path, **variables: str) -> dict[str, bytes]:
-    """Build the project at `root` from `folder`, compare it with the `expected` site, and return its files."""
+    """Build the project at `root` from `folder`; return its files, which are those of the `expected` site."""
     command = [MKDOCS, "build", "--strict", "-f", str(root / "mkdocs.yml"), "-d", str(folder / "site")]
     done = subprocess.run(
         command, cwd=folder, env=environment(**variables), capture_output=True, text=True, check=False
