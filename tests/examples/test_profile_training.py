@@ -27,6 +27,7 @@ def profiled(tmp_path, monkeypatch, capsys, one_thread):
 PLANS = ("--plans", "16", "--width", "16", "--layers", "1", "--batch-size", "2")
 
 
+@pytest.mark.program
 @pytest.mark.parametrize(
     ("name", "words", "call"),
     [

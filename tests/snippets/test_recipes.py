@@ -29,7 +29,11 @@ needs_a_compiler = pytest.mark.skipif(
     not any(shutil.which(name) for name in ("c++", "g++", "clang++")),
     reason="the compiler of torch.compile for the CPU needs a C++ compiler, and there is none",
 )
-STARTS_PROGRAMS = {"compile": [pytest.mark.program, needs_a_compiler]}
+PROGRAMS = {
+    "compile": [pytest.mark.program, needs_a_compiler],
+    "benchmarking": pytest.mark.program,  # these two compute for seconds
+    "time_and_cost": pytest.mark.program,
+}
 
 
 def recipe(path: Path, root: Path = ROOT) -> str:
@@ -73,9 +77,7 @@ def can_be_typed(text: str) -> bool:
     return not entered
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=STARTS_PROGRAMS.get(name, [])) for name in RECIPES]
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=PROGRAMS.get(name, [])) for name in RECIPES])
 def test_recipe_runs_alone_and_prints_what_is_recorded(name, tmp_path):
     printed, _ = run_recipe(RECIPES[name], tmp_path)
     assert not differences(name, printed), printed

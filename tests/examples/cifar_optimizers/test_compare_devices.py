@@ -8,6 +8,7 @@ from snippets import compare_devices
 from snippets.errors import exit_with_one_line
 
 
+@pytest.mark.program
 def test_the_cpu_agrees_with_itself_and_nothing_is_missing(capsys):
     assert exit_with_one_line(program.main, ["--device", "cpu"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -35,6 +36,7 @@ def wrong_device(monkeypatch):
     monkeypatch.setattr(compare_devices, "one_pass", one_pass)
 
 
+@pytest.mark.program
 def test_a_wrong_gradient_is_an_error_that_names_it(wrong_device, capsys):
     assert exit_with_one_line(program.main, ["--device", "cpu"]) == 1
     printed = capsys.readouterr()

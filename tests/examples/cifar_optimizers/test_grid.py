@@ -81,6 +81,7 @@ def test_every_combination_is_trained_once(call, begun, tmp_path):
     assert "--lr is 0.5 here but 0.1 in the run in g/sgd-seed3" in err
 
 
+@pytest.mark.program
 def test_an_unfinished_run_is_continued(call, begun, tmp_path):
     words = ("--optimizers", "sgd", "--seeds", "0", "--out", "g", *TWO_STEPS)
     folder = tmp_path / "g" / "sgd-seed0"
@@ -102,6 +103,7 @@ def test_a_summary_without_its_numbers_is_a_failure(tmp_path, summary):
     assert (found["status"], found["reason"]) == ("failed", "its summary.json is damaged")
 
 
+@pytest.mark.program
 def test_failed_run_is_noted_and_others_continue(call, begun, tmp_path):
     words = ("--optimizers", "sgd,lion", "--seeds", "0,1", "--lr", "1000", "--weight-decay", "1000", *SMALL)
     code, out, _ = call(grid, *words, "--max-steps", "12", "--out", "g")

@@ -31,6 +31,7 @@ def test_it_trains_the_network_of_the_full_program(default_training, tmp_path, m
     assert "99." in printed[-2] and "of the held-out digits right" in printed[-2]
 
 
+@pytest.mark.program
 def test_nan_loss_ends_it_in_one_line(monkeypatch, one_thread):
     monkeypatch.setattr(single_file, "LEARNING_RATE", 1e9)
     with pytest.raises(SystemExit, match=r"^the loss became nan; lower LEARNING_RATE$"):

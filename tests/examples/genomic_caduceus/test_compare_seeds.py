@@ -47,6 +47,7 @@ def call(capsys, tmp_path, monkeypatch, commands):
     return run
 
 
+@pytest.mark.program
 def test_every_seed_is_trained_once(call, commands, tmp_path):
     words = (4, 3, 4, "--out", "some seeds", "--", *TINY)
     done = call(*words)

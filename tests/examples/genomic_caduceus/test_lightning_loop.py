@@ -46,6 +46,7 @@ def test_losses_and_weights_are_those_of_a_plain_loop(task_of, fit):
     assert_equal(task.state.model, plain.state.model)
 
 
+@pytest.mark.program
 @pytest.mark.parametrize("settings", [{"accumulate": 2}, {"precision": "bf16"}], ids=["accumulate", "bf16"])
 @train_only
 def test_accumulation_and_16_bits_equal_a_plain_loop(task_of, fit, settings):
@@ -102,6 +103,7 @@ def autocast_states(monkeypatch):
     return found
 
 
+@pytest.mark.program
 @pytest.mark.unmeasured
 @pytest.mark.parametrize(("precision", "on"), [("bf16", True), ("fp32", False)])
 def test_autocast_is_on_only_in_16_bit_training(task_of, fit, autocast_states, precision, on):

@@ -30,6 +30,7 @@ def pretrained(first_run, tmp_path):
     return shutil.copytree(first_run, tmp_path / "first")
 
 
+@pytest.mark.program
 def test_backbone_is_loaded_and_head_is_random(task_of, pretrained):
     best = load_checkpoint(pretrained / "checkpoints" / "best.pt")["model"]
     with_it, without = task_of(**{"train.pretrained": pretrained}), task_of()

@@ -89,6 +89,7 @@ def test_both_strands_have_the_same_scores():
     torch.testing.assert_close(full(tokens), model(tokens))
 
 
+@pytest.mark.program
 @pytest.mark.usefixtures("small")
 def test_nan_loss_ends_it_in_one_line(monkeypatch):
     monkeypatch.setattr(single_file, "LEARNING_RATE", float("inf"))
@@ -96,7 +97,10 @@ def test_nan_loss_ends_it_in_one_line(monkeypatch):
         single_file.train()
 
 
-def test_program_uses_the_available_device_and_saves_weights(tmp_path, monkeypatch, capsys, one_thread):
+@pytest.mark.program
+def test_program_uses_the_available_device_and_saves_weights(
+    tmp_path, monkeypatch, capsys, one_thread
+):
     """With fewer sequences; the lines keep their numbers."""
     path = Path(single_file.__file__)
     text = path.read_text(encoding="utf-8")

@@ -34,6 +34,7 @@ def call(capsys, tmp_path, monkeypatch, one_thread):
     return run
 
 
+@pytest.mark.program
 def test_both_learn_from_the_same_sequences_and_are_compared(call, tmp_path):
     done = call("--device", "cpu", "--steps", 3)
     assert (done.code, done.err) == (0, "")
@@ -60,6 +61,7 @@ def test_both_learn_from_the_same_sequences_and_are_compared(call, tmp_path):
     assert report["results"]["finding"] in done.out
 
 
+@pytest.mark.program
 def test_a_loss_that_is_no_number_ends_it(call, tmp_path, monkeypatch):
     learn = Classification.learn
     monkeypatch.setattr(Classification, "learn", lambda task, batch: learn(task, batch) * float("nan"))

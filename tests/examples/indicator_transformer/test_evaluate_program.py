@@ -71,6 +71,7 @@ def change_config(folder, **changes):
     return folder
 
 
+@pytest.mark.program
 def test_a_run_is_evaluated_on_what_it_held_out(run_folder, call):
     code, out, err = call(run_folder, draw=True)
     assert (code, err) == (0, "")
@@ -139,6 +140,7 @@ def test_other_bars_have_no_known_optimum_but_a_baseline(run_folder, call, bars_
     assert found["notes"] == []
 
 
+@pytest.mark.program
 def test_other_intervals_are_named(run_folder, call, tmp_path):
     """Few samples, some markets without any: these are dashes, in the table and in the picture."""
     code, out, _ = call(run_folder, "--data", "goog", "--out", tmp_path, draw=True)
@@ -323,6 +325,7 @@ def test_neighbouring_samples_that_share_bars_are_named(copy, call):
     assert "a sample every 5 bars" in notes[0]
 
 
+@pytest.mark.program
 def test_the_picture_shows_what_the_numbers_say(run_folder, call, monkeypatch, tmp_path):
     call(run_folder)
     found = json.loads((run_folder / "evaluation.json").read_text())
