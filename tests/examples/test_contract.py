@@ -20,8 +20,6 @@ from snippets.errors import Option
 from snippets.training_loop import Training
 from tests.examples.program_runs import assert_refused, contents
 
-pytestmark = pytest.mark.unmeasured
-
 RUN_FOLDER = {"config.json", "metrics.jsonl", "heartbeat.json", "curves.png", "summary.json", "train.log"}
 CHECKPOINTS = {"checkpoints/last.pt", "checkpoints/best.pt"}
 HEARTBEAT = "pid status step total_steps device precision loss samples_per_s eta_s memory_mb updated_at"
@@ -73,6 +71,7 @@ def test_a_finished_run_is_left_alone(run_train, system, tiny, without_curves):
     assert (again.code, again.json("summary.json") | {"options": summary["options"]}) == (0, summary)
 
 
+@pytest.mark.unmeasured
 def test_quick_and_max_steps_limit_the_steps(run_train, device, tiny):
     quick = run_train(device=device, quick=True, out="quick")
     assert quick.code == 0
@@ -81,6 +80,7 @@ def test_quick_and_max_steps_limit_the_steps(run_train, device, tiny):
     assert run_train(*tiny(max_steps=3), out="three").json("summary.json")["steps"] == 3
 
 
+@pytest.mark.unmeasured
 @pytest.mark.two_for_all
 def test_equal_seeds_give_equal_networks(run_train, tiny):
     first, again, other = (
@@ -181,6 +181,7 @@ def test_kills_cost_nothing_but_time(
         outcome_of(folder).assert_same_as(undisturbed(tiny()))
 
 
+@pytest.mark.unmeasured
 def test_what_a_stopped_run_says_to_type_continues_it(run_train, signal_at, tiny, without_curves):
     signal_at(2)
     stopped = run_train(*tiny(), out="a folder with spaces")
@@ -190,6 +191,7 @@ def test_what_a_stopped_run_says_to_type_continues_it(run_train, signal_at, tiny
     assert run_train(*words[2:]).json("heartbeat.json")["status"] == "finished"
 
 
+@pytest.mark.unmeasured
 @pytest.mark.two_for_all
 def test_auto_continues_the_newest_run_with_equal_options(run_train, signal_at, tiny, without_curves):
     signal_at(2)
@@ -203,6 +205,7 @@ def test_auto_continues_the_newest_run_with_equal_options(run_train, signal_at, 
     assert "no unfinished run with these options: starting anew" in anew.out
 
 
+@pytest.mark.unmeasured
 @pytest.mark.two_for_all
 def test_which_options_a_resumed_run_takes(run_train, stop, signal_at, system, program):
     """What would make it another run is refused; what it has anyway, and where it computes, may be said."""
@@ -229,6 +232,7 @@ def test_which_options_a_resumed_run_takes(run_train, stop, signal_at, system, p
 # ---- What goes wrong ----
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -254,6 +258,7 @@ def test_a_mistake_is_one_line_and_writes_nothing(run_train, system, tmp_path, t
     assert [path.name for path in tmp_path.rglob("*")] == ["taken", "thesis.txt"]
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("folder", ["sweep--lr=0.1", "x --batch-size 64", "a--resume auto", "{out} %s \\n"])
 def test_options_are_quoted_as_the_user_typed_them(run_train, system, tmp_path, folder):
     (tmp_path / folder).mkdir()
@@ -262,6 +267,7 @@ def test_options_are_quoted_as_the_user_typed_them(run_train, system, tmp_path, 
     assert_refused(run_train(out=folder), f"error: {spelt} is not empty; choose another folder\n")
 
 
+@pytest.mark.unmeasured
 @pytest.mark.two_for_all
 def test_names_do_not_steer_the_terminal(run_train, tiny, without_curves):
     out = "red \x1b[31m\x9b2J\x07\r"
@@ -292,6 +298,7 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.mark.unmeasured
 @pytest.mark.program
 @pytest.mark.two_for_all
 def test_terminal_shows_a_bar_and_whole_lines(system, tiny, tmp_path, monkeypatch, one_thread):
@@ -314,6 +321,7 @@ def test_help_names_every_option(system, capsys):
     assert not [word for word in words if word.partition("=")[0].lstrip("+") not in shown]
 
 
+@pytest.mark.unmeasured
 def test_home_folders_are_expanded(run_train, tiny, monkeypatch, tmp_path, without_curves):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert run_train(*tiny(max_steps=1, out="~/run")).code == 0
@@ -322,6 +330,7 @@ def test_home_folders_are_expanded(run_train, tiny, monkeypatch, tmp_path, witho
     assert not (tmp_path / "~").exists()
 
 
+@pytest.mark.unmeasured
 def test_folder_name_may_be_undecodable_bytes(run_train, tiny, without_curves):
     accept_any_output()
     out = os.fsdecode(b"run-\xff")

@@ -98,9 +98,7 @@ def test_nan_loss_ends_it_in_one_line(monkeypatch):
 
 
 @pytest.mark.program
-def test_program_uses_the_available_device_and_saves_weights(
-    tmp_path, monkeypatch, capsys, one_thread
-):
+def test_program_uses_the_available_device_and_saves_weights(tmp_path, monkeypatch, capsys, one_thread):
     """With fewer sequences; the lines keep their numbers."""
     path = Path(single_file.__file__)
     text = path.read_text(encoding="utf-8")
