@@ -50,7 +50,7 @@ def test_the_command_from_another_folder_gives_the_same_bytes(site, tmp_path_fac
 
 
 @pytest.mark.long
-def test_the_command_from_another_folder_gives_the_same_bytes_of_every_page(built_site, site_url, tmp_path):
+def test_every_page_is_the_same_from_another_folder(built_site, site_url, tmp_path):
     built = built_elsewhere(ROOT, tmp_path, built_site, SITE_URL=site_url)
     assert {
         "index.html",
