@@ -1,15 +1,12 @@
-"""What the expressions of docs/data/tables/ may use beside Jinja's own: filters and functions.
+"""What the expressions of docs/data/tables/ may use beside those of figures (tools/expressions.py).
 
-A filter that writes numbers leaves None as it is, for a dash, and writes every number of a list or of a
-spread, `{median, low, high}`: `seconds | ms | spread`.
+Words of both languages, and functions that read what is no plain data.
 """
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, wraps
-from html import escape
+from functools import cache
 from typing import Any
 
 import jinja2
@@ -23,13 +20,12 @@ from source_links import links
 from time_and_cost import macs, on_a_mac, work_per_step
 
 from examples.systems import measured_trainings
-from tools import figures, ranges
+from tools import expressions, ranges
 from tools.versions import releases
 
 LANGUAGES = ("en", "zh")
 MISSING = "–"  # in a cell for which there is no value
 Names = Mapping[str, Any]
-CLEARLY_LOWER = 0.97  # of two times, as a part of the other
 RANGE = {"en": "{} to {}", "zh": "{} 到 {}"}
 SPREAD = {"en": "{median} ({low} to {high})", "zh": "{median}（{low} 到 {high}）"}
 
@@ -45,117 +41,6 @@ def in_language(value: Any, language: str) -> Any:
     if value.keys() != {*LANGUAGES}:
         raise TableError(f"{value}: a text needs {' and '.join(LANGUAGES)}, and nothing else")
     return value[language]
-
-
-def each(write: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a filter of one number as one of None, of lists and of spreads, too."""
-
-    @wraps(write)
-    def written(value: Any, *options: Any) -> Any:
-        if isinstance(value, Mapping):
-            return {name: written(part, *options) for name, part in value.items()}
-        if isinstance(value, list):
-            return [written(part, *options) for part in value]
-        return None if value is None else write(value, *options)
-
-    return written
-
-
-def known(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a filter that leaves None as it is."""
-    return lambda value, *options: None if value is None else function(value, *options)
-
-
-def form(value: Any, specification: str) -> str:
-    """Return a value in one of Python's formats, such as "+.1f"."""
-    return format(value, specification)
-
-
-def times(value: float, factor: float) -> float:
-    """Return a number in another unit."""
-    return value * factor
-
-
-def ms(seconds: float) -> str:
-    """Return seconds in ms, with three digits."""
-    return figures.digits(1e3 * seconds)
-
-
-def gb(count: float) -> str:
-    """Return bytes in GB, with up to three digits."""
-    return f"{count * 1e-9:,.3g} GB"
-
-
-def mb(count: float) -> str:
-    """Return bytes in MB."""
-    return f"{count * 1e-6:,.1f} MB"
-
-
-def unit(text: str, name: str) -> str:
-    """Return a written number with its unit."""
-    return f"{text} {name}"
-
-
-def foreign(text: str, language: str) -> str:
-    """Return words of another language with its code, for screen readers."""
-    return f'<span lang="{language}">{escape(text, quote=False)}</span>'
-
-
-def duration(seconds: float) -> str:
-    """Return seconds in a unit with few digits: "47 s", "13 min", "2.6 h"."""
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
-
-
-def with_deviation(shares: Sequence[float], unit: str = "") -> str:
-    """Return shares (0 to 1) in percent, as mean and sample standard deviation."""
-    return f"{100 * statistics.fmean(shares):.2f}{unit} ± {100 * statistics.stdev(shares):.2f}"
-
-
-def inner(entries: Sequence[Mapping[str, Any]], *parts: str) -> list[Any]:
-    """Return the rows in these parts of each entry, each with its `entry` and the name of its `part`."""
-    return [
-        {**row, "entry": entry, "part": part}
-        for entry in entries
-        for part in parts
-        for row in (entry[part] if isinstance(entry[part], list) else [entry[part]])
-    ]
-
-
-def of_way(rows: Sequence[Mapping[str, Any]], way: str, value: str) -> Any:
-    """Return a value of the row about one way, or None."""
-    return next((row.get(value) for row in rows if row["way"] == way), None)
-
-
-def share(part: float, whole: float) -> float | None:
-    """Return a part of a whole, or None of nothing."""
-    return part / whole if whole else None
-
-
-def lower_bold(pair: Any, decimals: int) -> Any:
-    """Return a pair of times as text, the clearly lower one bold; everything else as it is."""
-    if not isinstance(pair, list):
-        return pair
-    return " / ".join(
-        f"**{time:.{decimals}f}**" if time < CLEARLY_LOWER * other else f"{time:.{decimals}f}"
-        for time, other in zip(pair, reversed(pair), strict=True)
-    )
-
-
-def total(counts: Sequence[Mapping[str, int]], *kinds: str) -> int:
-    """Return how many there are of some kinds, in several counts."""
-    return sum(count.get(kind, 0) for count in counts for kind in kinds)
-
-
-def at(values: Sequence[float], place: Any) -> float:
-    """Return one of several values, or of all the mean."""
-    return statistics.fmean(values) if place == "mean" else values[place]
-
-
-def around(values: Sequence[float]) -> dict[str, float]:
-    """Return the mean of differences and the extremes, as a spread."""
-    return {"median": statistics.fmean(values), "low": min(values), "high": max(values)}
 
 
 @pass_context
@@ -189,37 +74,7 @@ def training_title(system: str, part: Mapping[str, Any]) -> dict[str, str]:
     return {code: text.format(width=width, batch=batch) for code, text in texts.items()}
 
 
-FILTERS = {
-    **{
-        write.__name__: each(write)
-        for write in (
-            figures.count,
-            figures.digits,
-            figures.fixed,
-            figures.percent,
-            duration,
-            form,
-            times,
-            ms,
-            gb,
-            mb,
-            unit,
-        )
-    },
-    "mean": known(statistics.fmean),
-    "median": known(statistics.median),
-    "around": known(around),
-    "at": at,
-    "foreign": foreign,
-    "inner": inner,
-    "lower_bold": lower_bold,
-    "of_way": of_way,
-    "range": limits,
-    "share": share,
-    "total": total,
-    "with_deviation": known(with_deviation),
-    "spread": spread,
-}
+FILTERS = {"range": limits, "spread": spread}
 FUNCTIONS = {
     "benchmarks": of_training,
     "indicator_sizes": indicator_sizes,
@@ -241,8 +96,8 @@ FUNCTIONS = {
 
 @cache
 def environment() -> jinja2.Environment:
-    """Return the language of the figures with these filters and functions, and texts in both languages."""
-    found = figures.environment()
+    """Return the language of expressions with these filters and functions, and texts in both languages."""
+    found = expressions.environment()
     found.filters |= FILTERS
     found.globals |= FUNCTIONS
     found.finalize = pass_context(

@@ -11,7 +11,7 @@
         - {en: "Batch size {{ data.batch_size }}.", zh: "批大小 {{ data.batch_size }}。"}
         - origin(data)
 
-What the cells show is an expression in Jinja's language, as in tools/figures.py, with the filters and
+What the cells show is an expression in Jinja's language, tools/expressions.py, with the filters and
 functions of table_language.py and the values of the row by their names (and as `row`: what the table itself
 names comes first); or a text with `{{ expressions }}`, one or {en, zh}. The value may be a text in both
 languages. One that is None, or that other rows have and this one lacks, is a dash.
@@ -39,13 +39,11 @@ from functools import cache, partial
 from typing import Any
 
 import jinja2
-import yaml
-from jinja2 import meta
-from jinja2.environment import TemplateExpression
 from origins import DATA, sentences
 from table_language import LANGUAGES, MISSING, TableError, environment, in_language
 
-from tools.figures import Files
+from tools.expressions import FAILURES, compiled
+from tools.figures import FigureError, Files
 
 FOLDER = DATA / "tables"
 KEYS = {"data", "each", "set", "rows", "columns", "above", "below", "turned", "paragraphs", "left", "class"}
@@ -60,28 +58,18 @@ def files() -> Files:
     return Files(DATA)
 
 
-@cache
-def compiled(source: str, *, text: bool) -> tuple[Callable[..., Any], set[str]]:
-    """Return a function that evaluates an expression or fills in a text, and the names that it needs."""
-    language = environment()
-    parsed = language.parse(source if text else f"{{% set result = {source} %}}")
-    needed = meta.find_undeclared_variables(parsed) - language.globals.keys()
-    template = jinja2.Template.from_code(language, language.compile(parsed), language.globals)
-    return template.render if text else TemplateExpression(template, undefined_to_none=False), needed
-
-
 def evaluated(source: str, names: Names, *, text: bool = False) -> Any:
     """Return the value of an expression, or a text. Raises TableError, which quotes it."""
     if text and "{" not in source:
         return source
     try:
-        function, needed = compiled(str(source), text=text)
+        function, needed = compiled(environment(), str(source), text=text)
         known = {name: names[name] for name in (*needed, "language") if name in names}
         value = function({name: files()[name] for name in needed - names.keys() if name in files()} | known)
         if isinstance(value, jinja2.Undefined):
             return str(value) or None  # the first raises the error that names it
         return value
-    except (jinja2.TemplateError, LookupError, ValueError, TypeError, ArithmeticError) as error:
+    except FAILURES as error:
         raise TableError(f"`{source}`: {error}") from error
 
 
@@ -196,8 +184,8 @@ def tables() -> dict[str, Callable[[str], str]]:
     for path in sorted(FOLDER.glob("*.yaml")):
         try:
             names = files()["tables"][path.stem].keys() - {"words"}
-        except yaml.YAMLError as error:
-            raise TableError(f"docs/data/tables/{path.name}: {' '.join(str(error).split())}") from error
+        except FigureError as error:
+            raise TableError(str(error)) from error
         if twice := names & found.keys():
             raise TableError(
                 f"docs/data/tables/{path.name}: {', '.join(twice)}: another file has this table, too"

@@ -9,7 +9,7 @@ from jinja2 import pass_context
 from origins import DATA, load
 
 from snippets.training_cost import attention_work, dense_work, energy_kwh, rent, seconds_per_step
-from tools.figures import digits
+from tools.expressions import digits
 
 FACTS: dict[str, Any] = load("time_and_cost", DATA)
 CHIPS: dict[str, Any] = load("resnet18")

@@ -9,7 +9,7 @@ from origins import DATA, load
 
 from snippets.watermarks import DEFAULTS
 from tools.checks.terms import load_glossary
-from tools.figures import column, ratios
+from tools.expressions import column, ratios
 
 ROOT = Path(__file__).resolve().parents[2]
 COVERAGE = load("coverage", DATA)

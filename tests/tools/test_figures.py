@@ -35,7 +35,7 @@ def data(tmp_path):
         ("results.plans | map(attribute='closed') | max | fixed(2)", "0.50"),
         ("results.plans | map(attribute='closed') | mean | digits", "0.274"),
         ("(1e6 * results.plans[1].closed) | count", "500,000"),
-        ("speeds | column('A')", "{'M1': 3}"),
+        ("speeds | column('A') | items | list | string", "[('M1', 3)]"),
         ("speeds | column('B') | ratios | max", "1.5"),
         ("results.json.after | minus(results.json.before) | min", "-1"),
         ("recorded.plans | find('^done +F1 ([0-9.]+)')", "0.99"),
@@ -55,11 +55,28 @@ def test_a_figure_is_computed_from_its_data(data, expression, text):
         ("speeds | column('C')", "0 columns are called C"),
         ("recorded.plans | find('accuracy (.+)')", "nothing matches accuracy (.+)"),
         ("1 +", "unexpected"),
+        ("results.json.after", "[4, 4] is no text"),
+        ("results.json.none | fixed", "has no attribute 'none'"),
     ],
 )
 def test_an_expression_that_fails_is_named(data, expression, reason):
     data.joinpath("figures/plans.yaml").write_text(f"it: {expression!r}\n")
     with pytest.raises(FigureError, match=f"plans.yaml: it: .*{re.escape(reason)}"):
+        with_figures("{{ plans.it }}", data)
+
+
+def test_names_of_a_file_are_used_by_its_figures(data):
+    text = "set:\n  plan: results.plans[1]\n  share: 100 * plan.closed\nit: share | count\n"
+    data.joinpath("figures/plans.yaml").write_text(text)
+    assert with_figures("{{ plans.it }}", data) == "50"
+    assert "plans.share" not in figures.figures(data)
+
+
+@pytest.mark.parametrize("file", ["figures/plans.yaml", "results/plans.yaml"])
+def test_a_file_that_is_no_yaml_is_named(data, file):
+    data.joinpath("figures/plans.yaml").write_text("it: results.plans[0].closed\n")
+    data.joinpath(file).write_text('it: recorded.plans | find("done: (.+)")\n')
+    with pytest.raises(FigureError, match=f"docs/data/{file}: mapping values are not allowed"):
         with_figures("{{ plans.it }}", data)
 
 

@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from tools.drawing.page import Part, picked
+from tools.expressions import CLEARLY_LOWER
 
-EQUAL = 0.97  # the quicker of two times counts as clearly quicker below this part of the other
 CELLS = {"with the move": "#17607a", "back to the middle": "#8f430f"}
 FULL = 0.8  # share from which a cell needs light letters
 LIGHT = "#fafafa"
@@ -94,7 +94,7 @@ def ratios(figure: Figure, part: Part) -> None:
     axes = figure.add_axes((0.35, 0.03, 0.6, 0.76))
     for row, column in enumerate(map(table["columns"].index, spec["rows"])):
         for first, second in filter(None, (line[column] for line in table["rows"])):
-            clear = min(first, second) < EQUAL * max(first, second)
+            clear = min(first, second) < CLEARLY_LOWER * max(first, second)
             side = ("blue" if first < second else "orange") if clear else "grey"
             axes.scatter(second / first, row, 64, colours[side], alpha=0.7)
     axes.set(xscale="log", xlim=(1 / 4, 4), ylim=(len(spec["rows"]) - 0.5, -0.5))

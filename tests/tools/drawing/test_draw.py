@@ -20,8 +20,6 @@ TEXT = "{http://www.w3.org/2000/svg}text"
 CHINESE = re.compile("[\u3001-\u9fff]")
 NAMES = re.compile(r"[\d.%−–]+|softmax|obv|vwap|[a-z]+(_[a-z0-9]+)+|SGD|R?AdamW?|Lion|Muon")  # of things
 
-IMAGE = re.compile(r"!\[([^]]+)\]\([^)]*/images/([\w.-]+)#only-")
-
 
 @pytest.fixture(params=FILES)
 def svg(request):
