@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
+from tools.read_yaml import read_yaml
 
 DATA = Path(__file__).resolve().parent.parent / "docs" / "data"
 CHIPS = ("arm64", "x86_64")
@@ -71,7 +71,7 @@ class Answer:
 @cache
 def releases(folder: Path = DATA) -> tuple[Release, ...]:
     """Return all releases, newest first. Raises KeyError when the two data files name different releases."""
-    known = yaml.safe_load((folder / "versions.yaml").read_text(encoding="utf-8"))["releases"]
+    known = read_yaml(folder / "versions.yaml")["releases"]
     wheels = json.loads((folder / "wheels.json").read_text(encoding="utf-8"))["releases"]
     if known.keys() != wheels.keys():
         raise KeyError(f"versions.yaml and wheels.json differ in {sorted(known.keys() ^ wheels.keys())}")
@@ -100,7 +100,7 @@ def _join(minor: str, known: dict[str, Any], wheel: dict[str, Any]) -> Release:
 @cache
 def settings(folder: Path = DATA) -> dict[str, Any]:
     """Return versions.yaml without the releases, plus `checked`, the date on which pip was asked."""
-    content = yaml.safe_load((folder / "versions.yaml").read_text(encoding="utf-8"))
+    content = read_yaml(folder / "versions.yaml")
     del content["releases"]
     content["checked"] = json.loads((folder / "wheels.json").read_text(encoding="utf-8"))["checked"]
     return content

@@ -8,11 +8,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-import yaml
 from axe_playwright_python.base import AXE_SCRIPT
 
 from docs.hooks.site_search import other_words
 from tests.browser.site_pages import address, page_files, unvisited
+from tools.read_yaml import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 CHINESE_WORDS = (
@@ -298,7 +298,7 @@ def test_open_results_are_accessible(page, site_url, language, words, scheme, si
 
 @pytest.mark.parametrize("locale", ["en", "zh"])
 def test_other_words_belong_to_sections_that_exist(built_site, locale):
-    words = yaml.safe_load((ROOT / "docs/data/search/words.yaml").read_text(encoding="utf-8"))
+    words = read_yaml(ROOT / "docs/data/search/words.yaml")
     sections = json.loads(
         (built_site / {"en": "", "zh": "zh"}[locale] / "search/sections.json").read_text(encoding="utf-8")
     )

@@ -9,9 +9,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import yaml
-
 from examples.systems import FOLDER, Settings, find
+from tools.read_yaml import read_yaml
 
 RESULTS = Path(__file__).resolve().parents[2] / "docs/data/results"
 CPU = ("--device", "cpu")
@@ -72,7 +71,7 @@ def tiny_words(name: str, **settings: Any) -> list[str]:
 
 def results(name: str) -> Any:
     """Return the content of a file of docs/data/results/."""
-    return yaml.safe_load((RESULTS / f"{name}.yaml").read_text(encoding="utf-8"))
+    return read_yaml(RESULTS / f"{name}.yaml")
 
 
 def spread(values: list[float]) -> list[float]:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import benchmark_files as files
 import pytest
-import yaml
 from data_tables import render
 from indicator_sizes import measured_sizes
 
 from examples.benchmarking.report import last_loss, losses_differ
 from snippets.timing import spread
+from tools.read_yaml import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "data" / "results"
@@ -68,7 +68,7 @@ def test_a_benchmark_says_where_it_comes_from(content):
 
 
 def test_what_the_page_says_of_the_loop_without_figures():
-    entries = yaml.safe_load((RESULTS / "training_loop.yaml").read_text(encoding="utf-8"))
+    entries = read_yaml(RESULTS / "training_loop.yaml")
     found = [
         {"system": entry["system"], "device": entry["device"]} | part
         for entry in entries
@@ -101,7 +101,7 @@ def test_what_the_page_says_of_the_loop_without_figures():
 
 
 def test_checkpoints_cost_what_the_page_says():
-    entries = yaml.safe_load((RESULTS / "training_loop.yaml").read_text(encoding="utf-8"))
+    entries = read_yaml(RESULTS / "training_loop.yaml")
     before_the_last = [found["share_before_the_last"] for entry in entries for found in entry["saving"]]
     assert len(before_the_last) >= 7 and max(before_the_last) < 0.01
 

@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 
 from examples.floorplan_diffusion import (
     check_data,
@@ -22,6 +21,7 @@ from examples.floorplan_diffusion.options import (
 )
 from snippets.errors import UsageError
 from tools.checks.sections import all_sections
+from tools.read_yaml import read_yaml
 from tools.recordings import read_recordings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,7 +55,7 @@ def test_the_recording_has_the_default_number_of_epochs():
 
 def test_every_program_of_the_guide_is_in_the_table(page):
     table = page[page.index("{ #commands }") : page.index("{ #use }")]
-    scripts = yaml.safe_load((ROOT / "docs/data/coverage.yaml").read_text(encoding="utf-8"))["scripts"]
+    scripts = read_yaml(ROOT / "docs/data/coverage.yaml")["scripts"]
     of_the_guide = [script for script in scripts if script["guide"] == "3"]
     assert len(of_the_guide) == 8
     for script in of_the_guide:

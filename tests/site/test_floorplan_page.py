@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy
 import pytest
-import yaml
 from data_tables import render
 
 from examples.floorplan_diffusion.options import EDGE_RECIPES, NODE_RECIPES, PlanOptions
 from examples.floorplan_diffusion.plans import KINDS
 from examples.floorplan_diffusion.published_files import ARRAYS, OTHERS, SEVEN
+from tools.read_yaml import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs/data/results"
@@ -19,7 +19,7 @@ GENERATED = NODE_RECIPES["generated"], EDGE_RECIPES["generated"]
 
 
 def read(name):
-    return yaml.safe_load((RESULTS / f"floorplan_{name}.yaml").read_text(encoding="utf-8"))
+    return read_yaml(RESULTS / f"floorplan_{name}.yaml")
 
 
 QUALITY = {entry["name"]: entry for entry in read("quality")}

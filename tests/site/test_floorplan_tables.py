@@ -1,9 +1,10 @@
 """What the measurement of a step of stage 2 shows."""
 
-import yaml
 from origins import RESULTS
 
-DATA = yaml.safe_load((RESULTS / "floorplan_memory.yaml").read_text(encoding="utf-8"))
+from tools.read_yaml import read_yaml
+
+DATA = read_yaml(RESULTS / "floorplan_memory.yaml")
 
 
 def test_the_measurement_shows_what_symmetric_pairs_are_for():

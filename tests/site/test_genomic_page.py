@@ -9,10 +9,11 @@ import yaml
 
 from examples.genomic_caduceus import options
 from examples.genomic_caduceus.generated_sequences import markov_floors, motif_data
+from tools.read_yaml import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDED = ROOT / "docs/data/recorded"
-DATA = yaml.safe_load((ROOT / "docs/data/results/genomic_runs.yaml").read_text(encoding="utf-8"))
+DATA = read_yaml(ROOT / "docs/data/results/genomic_runs.yaml")
 RUNS = {run["id"]: run for run in DATA["runs"]}
 
 

@@ -6,8 +6,9 @@ import benchmark_files as files
 import indicator_sizes
 import pytest
 import table_templates
-import yaml
 from origins import RESULTS
+
+from tools.read_yaml import read_yaml
 
 
 def table(name, data, language="en"):
@@ -20,7 +21,7 @@ def table(name, data, language="en"):
 @pytest.fixture(scope="module")
 def entries():
     """Return the results of the machines that the page speaks of, by device."""
-    found = yaml.safe_load((RESULTS / "indicator_batches.yaml").read_text(encoding="utf-8"))
+    found = read_yaml(RESULTS / "indicator_batches.yaml")
     return {entry["device"]: entry for entry in found if entry["machine"]["system"] == "Linux x86_64"}
 
 

@@ -5,12 +5,12 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-import yaml
 
 from examples.cifar_optimizers.optimizers import OPTIMIZERS
+from tools.read_yaml import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-DATA = yaml.safe_load((ROOT / "docs/data/results/cifar_label_noise.yaml").read_text(encoding="utf-8"))
+DATA = read_yaml(ROOT / "docs/data/results/cifar_label_noise.yaml")
 
 
 def lost(name, epochs):

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import origins
 import pytest
-import yaml
+
+from tools.read_yaml import read_yaml
 
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "data" / "results"
 MAC = {
@@ -88,7 +89,7 @@ def results():
             yield from below(part)
 
     for path in sorted(RESULTS.glob("*.yaml")):
-        for result in below(yaml.safe_load(path.read_text(encoding="utf-8"))):
+        for result in below(read_yaml(path)):
             yield pytest.param(result, id=f"{path.stem}-{result['command']}")
 
 

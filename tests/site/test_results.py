@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import torch
-import yaml
 from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 from torchvision.models import resnet18
@@ -16,6 +15,7 @@ from examples.cifar_optimizers.image_data import noise_floor
 from examples.cifar_optimizers.model import ResNet18, parameter_count
 from examples.cifar_optimizers.optimizers import OPTIMIZERS
 from tools.measuring.measure import measure_run
+from tools.read_yaml import read_yaml
 
 pytestmark = pytest.mark.unmeasured
 
@@ -26,7 +26,7 @@ BATCH = 128
 
 
 def read(name):
-    return yaml.safe_load((RESULTS / f"{name}.yaml").read_text(encoding="utf-8"))
+    return read_yaml(RESULTS / f"{name}.yaml")
 
 
 @pytest.fixture(params=read("resnet18")["networks"], ids=lambda network: network["id"])

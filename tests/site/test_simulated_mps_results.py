@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tools.read_yaml import read_yaml
+
 ROOT = Path(__file__).resolve().parents[2]
-DATA = yaml.safe_load((ROOT / "docs" / "data" / "results" / "simulated_mps.yaml").read_text(encoding="utf-8"))
+DATA = read_yaml(ROOT / "docs" / "data" / "results" / "simulated_mps.yaml")
 
 
 def test_the_two_shares_follow_from_the_counts():

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tools.read_yaml import read_yaml
+
 ROOT = Path(__file__).resolve().parents[2]
-DATA = yaml.safe_load((ROOT / "docs/data/results/two_tower_pages.yaml").read_text(encoding="utf-8"))
+DATA = read_yaml(ROOT / "docs/data/results/two_tower_pages.yaml")
 QUERIES = DATA["runs"][0]["queries"]
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tools.read_yaml import read_yaml
+
 ROOT = Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "snippets/workflows/test_mps.yml"
 TEXT = RECIPE.read_text(encoding="utf-8")
@@ -33,7 +35,7 @@ def test_the_job_may_only_read():
 
 
 def test_newer_commit_cancels_the_older_run():
-    ours = yaml.safe_load((ROOT / ".github/workflows/linux.yml").read_text(encoding="utf-8"))
+    ours = read_yaml(ROOT / ".github/workflows/linux.yml")
     assert yaml.safe_load(TEXT)["concurrency"] == ours["concurrency"]
 
 

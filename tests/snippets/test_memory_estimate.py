@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 import torch
-import yaml
 from torch import nn
 from torch.nn import functional as F
 
 from examples.cifar_optimizers.model import ResNet18
 from examples.cifar_optimizers.optimizers import Lion, muon_for_filters
 from snippets.memory_estimate import TrainingMemory, kept_activations, nbytes, training_memory
+from tools.read_yaml import read_yaml
 
 FLOAT = 4  # bytes
 
@@ -119,7 +119,7 @@ def test_without_gradients_nothing_is_kept():
 
 def recorded():
     path = Path(__file__).resolve().parents[2] / "docs/data/results/training_memory.yaml"
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+    return read_yaml(path)
 
 
 OPTIMIZERS = {  # several where the table says that they need equally much

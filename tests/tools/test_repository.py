@@ -5,11 +5,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import yaml
 
 from examples.systems import SYSTEMS
 from tests.examples.system_pieces import LISTS
 from tools.follow_imports import imported_modules
+from tools.read_yaml import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -80,7 +80,7 @@ def workflows() -> list[tuple[str, dict]]:
     """Return name and content of each workflow."""
     files = sorted((ROOT / ".github/workflows").glob("*.yml"))
     assert files
-    return [(file.name, yaml.safe_load(file.read_text(encoding="utf-8"))) for file in files]
+    return [(file.name, read_yaml(file)) for file in files]
 
 
 def jobs() -> list[tuple[str, dict]]:

@@ -19,10 +19,9 @@ from __future__ import annotations
 import platform
 from pathlib import Path
 
-import yaml
-
 from tools.checks.coverage_data import SourceFile
 from tools.checks.sections import Section, is_marker
+from tools.read_yaml import read_yaml
 
 EXCEPTIONS = Path("docs/data/not_executed.yaml")
 KEYS = {"file", "section", "code", "kind", "reason"}
@@ -39,7 +38,7 @@ def read_exceptions(
     excepted: dict[str, dict[int, str]] = {path: {} for path in files}
     problems = []
     path = root / EXCEPTIONS
-    entries = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else []
+    entries = read_yaml(path) if path.is_file() else []
     for number, entry in enumerate(entries or [], start=1):
         try:
             section, statements = _statements_of(entry, shown, files)

@@ -34,7 +34,8 @@ from snippets.device import pick_device
 from snippets.errors import exit_with_one_line
 from snippets.timing import spread
 from tools.measuring import training_loop
-from tools.measuring.result_entries import RESULTS, new_entry, origin, rounded, store, write
+from tools.measuring.result_entries import RESULTS, origin, rounded, store, write
+from tools.read_yaml import read_yaml
 from tools.working_copy import environment, working_copy
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,11 +105,8 @@ def measure_run(run: dict[str, Any], content: Mapping[str, Any], runs: Path, dev
 
 def measure_runs(path: Path, device: str, command: str) -> None:
     """Measure what a result file says, and store each run as it comes."""
-    text = path.read_text(encoding="utf-8")
-    content, header = (
-        yaml.safe_load(text),
-        "".join(takewhile(lambda line: line.startswith("#"), text.splitlines(keepends=True))),
-    )
+    content, lines = read_yaml(path), path.read_text(encoding="utf-8").splitlines(keepends=True)
+    header = "".join(takewhile(lambda line: line.startswith("#"), lines))
     with tempfile.TemporaryDirectory(prefix="mps-handbook-") as folder:
         for run in content["runs"]:
             if "program" in run:
@@ -136,7 +134,7 @@ def measure_turns(commands: Sequence[str], rounds: int, device: torch.device) ->
         }
         for command, found in zip(commands, seconds, strict=True)
     ]
-    return new_entry(MODULE, device) | {"rounds": rounds, "rows": rows}
+    return {"rounds": rounds, "rows": rows}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -155,17 +153,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         part.add_argument("--file", type=Path, help="where the result is stored beside others")
     words = sys.argv[1:] if argv is None else list(argv)
     options = parser.parse_args(words)
+    command = shlex.join(["python", "-m", MODULE, *words])
     if options.kind == "runs":
-        command = shlex.join(["python", "-m", MODULE, *words])
         measure_runs(RESULTS / f"{options.name}.yaml", options.device, command)
         return 0
     device, _ = pick_device(options.device)
+    entry = {"device": device.type} | origin(command)
     if options.kind == "loop":
-        entry = {"system": options.system} | new_entry(MODULE, device)
-        entry |= training_loop.measure(options.system, device, options.pairs)
+        found = training_loop.measure(options.system, device, options.pairs)
+        entry = {"system": options.system} | entry | found
         same, path = ("system", "device", "machine"), options.file or training_loop.DATA
     else:
-        entry = measure_turns(options.commands, options.rounds, device)
+        entry |= measure_turns(options.commands, options.rounds, device)
         same, path = ("command", "device", "machine"), options.file
     print(yaml.safe_dump(entry, sort_keys=False, allow_unicode=True))
     if path:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import datetime
 import platform
-import shlex
-import sys
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -20,6 +18,7 @@ import yaml
 from examples.benchmarking.machine import machine
 from examples.programs.report import provenance
 from snippets.timing import Spread
+from tools.read_yaml import read_yaml
 
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "data" / "results"
 BY_HAND = ("shared", "busy")  # what a person notes about a machine; it stays when the result is replaced
@@ -52,11 +51,6 @@ def origin(
     }
 
 
-def new_entry(module: str, device: torch.device) -> dict[str, Any]:
-    """Return what every entry begins with: its device, and where it comes from."""
-    return {"device": device.type} | origin(shlex.join(["python", "-m", module, *sys.argv[1:]]))
-
-
 def rounded(found: Spread, digits: int = 4) -> dict[str, float]:
     """Return median and quantiles for a file, with so many significant digits."""
     return {name: float(f"{getattr(found, name):.{digits}g}") for name in ("median", "low", "high")}
@@ -77,7 +71,7 @@ def store(
     It takes the place of an older entry with equal values under the names in `same`, and what was noted by
     hand about its machine.
     """
-    entries = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else []
+    entries = read_yaml(path) if path.exists() else []
     kept = []
     for old in entries:
         if all(_agree(old[name], entry[name]) for name in same):

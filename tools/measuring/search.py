@@ -23,9 +23,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import yaml
-
 from tools.measuring.result_entries import RESULTS, origin, store
+from tools.read_yaml import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 SETS = ("tuning", "held_out")
@@ -138,8 +137,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--misses", action="store_true", help="list the queries without the right page first")
     parser.add_argument("--file", type=Path, default=DATA)
     options = parser.parse_args(argv)
-    text = (ROOT / "docs" / "data" / "search" / f"{options.set}.yaml").read_text(encoding="utf-8")
-    queries = yaml.safe_load(text)
+    queries = read_yaml(ROOT / "docs" / "data" / "search" / f"{options.set}.yaml")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver, served(options.site) as url:

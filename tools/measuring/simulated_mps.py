@@ -22,13 +22,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-import yaml
 
 from examples.programs.command_line import StrictParser
 from snippets.errors import RunError, UsageError, exit_with_one_line
 from snippets.timing import measure, spread
 from tools.measuring.result_entries import origin, rounded, write
 from tools.pytorch_test_run import MACOS, read_record
+from tools.read_yaml import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "docs" / "data" / "results" / "simulated_mps.yaml"
@@ -190,7 +190,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--source", default="", help="where that file comes from")
     parser.add_argument("--speed", action="store_true", help="time training steps instead")
     options = parser.parse_args(argv)
-    content = yaml.safe_load(DATA.read_text(encoding="utf-8"))
+    content = read_yaml(DATA)
     if options.speed:
         from simulated_mps import enable
 

@@ -1,13 +1,14 @@
 """Runs over seeds are started as their file says and gathered; commands take turns."""
 
 import json
+import shlex
 
 import pytest
-import torch
 import yaml
 
 from tools.measuring import measure as tool
 from tools.measuring.result_entries import RESULTS
+from tools.read_yaml import read_yaml
 
 TRAIN = """
 import json, pathlib, sys
@@ -57,7 +58,7 @@ def test_every_run_and_seed_is_measured_and_stored(tmp_path):
 @pytest.mark.parametrize("name", ["cifar_digits", "genomic_runs", "two_tower_pages"])
 def test_the_measured_trainings_start_and_leave_what_is_kept(name, tmp_path):
     """With a training of a few steps."""
-    content = yaml.safe_load((RESULTS / f"{name}.yaml").read_text(encoding="utf-8"))
+    content = read_yaml(RESULTS / f"{name}.yaml")
     few = ["epochs=1", "max_steps=2"] if name == "genomic_runs" else ["--epochs", "1", "--max-steps", "2"]
     run = content["runs"][0]
     again = {key: value for key, value in run.items() if key in ("id", "script", "keep", "once")}
@@ -70,10 +71,13 @@ def test_the_measured_trainings_start_and_leave_what_is_kept(name, tmp_path):
 
 
 @pytest.mark.program
-def test_commands_take_turns():
-    wait = "python -c 'import time; time.sleep({})'"
-    entry = tool.measure_turns([wait.format(0), wait.format(0.5)], 2, torch.device("cpu"))
+def test_commands_take_turns(tmp_path):
+    wait, path = "python -c 'import time; time.sleep({})'", tmp_path / "turns.yaml"
+    words = ["turns", wait.format(0), wait.format(0.5), "--rounds", "2", "--file", str(path)]
+    assert tool.main(words) == 0
+    (entry,) = read_yaml(path)
     short, long = entry["rows"]
     assert short["ratio"] == {"median": 1, "low": 1, "high": 1}
     assert long["ratio"]["median"] > 2 and long["seconds"]["low"] > 0.5
-    assert entry["command"].startswith("python -m tools.measuring.measure")
+    assert shlex.split(entry["command"]) == ["python", "-m", "tools.measuring.measure", *words]
+    assert (entry["device"], entry["rounds"]) == ("cpu", 2)

@@ -5,7 +5,7 @@ import datetime
 import torch
 import yaml
 
-from tools.measuring.result_entries import new_entry, store
+from tools.measuring.result_entries import origin, store
 
 
 def test_an_entry_replaces_the_one_that_is_the_same(tmp_path):
@@ -32,11 +32,9 @@ def test_notes_stay_and_each_machine_has_its_entry(tmp_path):
     ]
 
 
-def test_an_entry_says_where_when_and_how(monkeypatch):
-    monkeypatch.setattr("sys.argv", ["tool", "--file", "with space"])
-    entry = new_entry("tools.some", torch.device("cpu"))
-    assert entry["command"] == "python -m tools.some --file 'with space'"
-    assert (entry["device"], entry["date"]) == ("cpu", datetime.date.today())
+def test_an_entry_says_where_when_and_how():
+    entry = origin("python -m tools.some")
+    assert (entry["command"], entry["date"]) == ("python -m tools.some", datetime.date.today())
     machine = entry["machine"]
     assert machine["chip"] and machine["system"] and machine["cpu_threads"] == torch.get_num_threads()
     assert entry["versions"].keys() == {"torch", "python"}

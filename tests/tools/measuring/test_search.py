@@ -1,10 +1,10 @@
 """Places and shares by hand, and a search with known results in a browser."""
 
 import pytest
-import yaml
 
 from tests.static_server import static_server
 from tools.measuring import search
+from tools.read_yaml import read_yaml
 
 BASE = "http://127.0.0.1:8000/zh/"
 # The theme's names; what is typed is found on the page of that name, and "empty" nowhere.
@@ -87,7 +87,7 @@ def test_another_set_stays_in_the_file(tmp_path):
     file = tmp_path / "search.yaml"
     for name, first in (("tuning", 0.5), ("held_out", 0.4), ("tuning", 0.6)):
         search.store({"set": name, "first": first}, file, search.HEADER, same=("set",))
-    assert yaml.safe_load(file.read_text(encoding="utf-8")) == [
+    assert read_yaml(file) == [
         {"set": "held_out", "first": 0.4},
         {"set": "tuning", "first": 0.6},
     ]
