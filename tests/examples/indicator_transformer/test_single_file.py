@@ -1,34 +1,22 @@
 """The training on one page is the full program's with --data table."""
 
-from pathlib import Path
-
 import pytest
 import torch
 
 from examples.indicator_transformer import single_file, train
 from examples.indicator_transformer.model import SIZES, Size
 from examples.programs.run_folder import read_metrics
-
-PATH = Path(single_file.__file__)
+from tests.examples.single_file_runs import trains_the_same
 
 
 def test_it_trains_the_network_of_the_full_program(undisturbed, tmp_path, monkeypatch, capsys):
     """Losses, which one adds up in float32, and weights bit by bit, after two epochs instead of six."""
     run = undisturbed(("--data", "table", "--device", "cpu", "--epochs", "2"))
-    text = PATH.read_text(encoding="utf-8")
-    assert single_file.EPOCHS == 6 and text.count("EPOCHS = 6") == 1
-    program = compile(text.replace("EPOCHS = 6", "EPOCHS = 2"), PATH, "exec")  # the lines keep their numbers
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.argv", ["single_file.py"])
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     capsys.readouterr()
-    names = {"__name__": "__main__"}
-    exec(program, names)
+    assert single_file.EPOCHS == 6
+    names = trains_the_same(single_file, run, monkeypatch)
     printed = capsys.readouterr().out.splitlines()
-    found, expected = torch.load(tmp_path / "indicators.pt"), run.last["model"]
-    assert found.keys() == expected.keys()
-    assert [name for name in expected if not torch.equal(found[name], expected[name])] == []
     epochs = [line for line in read_metrics(run.folder / "metrics.jsonl") if "val_bce" in line]
     assert names["losses"] == pytest.approx([values["train_loss"] for values in epochs], rel=1e-6)
     assert len(epochs) == 2
