@@ -75,8 +75,10 @@ class Files(Mapping[str, Any]):
         return len(list(self.folder.iterdir()))
 
 
-def values(content: Mapping[str, Any], files: Files, where: str) -> dict[str, Any]:
+def values(content: Any, files: Files, where: str) -> dict[str, Any]:
     """Return the value of each figure of a file. Raises FigureError for an expression that fails."""
+    if not isinstance(content, dict):
+        raise FigureError(f"{where}: write `name: expression` in each line")
     found: dict[str, Any] = {}
     further = content.get("set", {})
     for name, expression in (further | content).items():
@@ -84,8 +86,9 @@ def values(content: Mapping[str, Any], files: Files, where: str) -> dict[str, An
             continue
         try:
             function, needed = compiled(LANGUAGE, expression)
-            found[name] = function({word: found[word] if word in further else files[word] for word in needed})
-            str(found[name])  # raises the error that names what is unknown
+            value = function({word: found[word] if word in further else files[word] for word in needed})
+            str(value)  # raises the error that names what is unknown
+            found[name] = list(value) if isinstance(value, Iterator) else value  # `map` can be read only once
             if name in content and (found[name] is None or isinstance(found[name], list | dict)):
                 raise ValueError(f"{found[name]} is no text")
         except FAILURES as error:

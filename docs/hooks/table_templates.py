@@ -183,9 +183,12 @@ def tables() -> dict[str, Callable[[str], str]]:
     found = {}
     for path in sorted(FOLDER.glob("*.yaml")):
         try:
-            names = files()["tables"][path.stem].keys() - {"words"}
+            content = files()["tables"][path.stem]
         except FigureError as error:
             raise TableError(str(error)) from error
+        if not isinstance(content, Mapping):
+            raise TableError(f"docs/data/tables/{path.name}: a table needs a name")
+        names = content.keys() - {"words"}
         if twice := names & found.keys():
             raise TableError(
                 f"docs/data/tables/{path.name}: {', '.join(twice)}: another file has this table, too"

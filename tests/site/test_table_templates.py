@@ -106,6 +106,9 @@ def test_the_file_and_the_table_are_named(tmp_path, monkeypatch):
     (tmp_path / "tables/b.yaml").rename(tmp_path / "tables/c.yaml").write_text("d: [", encoding="utf-8")
     with pytest.raises(TableError, match=r"^docs/data/tables/c\.yaml: while parsing"):
         table_templates.tables()
+    (tmp_path / "tables/a.yaml").write_text("", encoding="utf-8")
+    with pytest.raises(TableError, match=r"^docs/data/tables/a\.yaml: a table needs a name$"):
+        table_templates.tables()
 
 
 @pytest.mark.parametrize(

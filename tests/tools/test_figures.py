@@ -80,6 +80,13 @@ def test_a_file_that_is_no_yaml_is_named(data, file):
         with_figures("{{ plans.it }}", data)
 
 
+@pytest.mark.parametrize("text", ["", "it results.plans\n"])
+def test_a_file_without_names_is_named(data, text):
+    data.joinpath("figures/plans.yaml").write_text(text)
+    with pytest.raises(FigureError, match=r"^docs/data/figures/plans\.yaml: write `name: expression`"):
+        with_figures("{{ plans.it }}", data)
+
+
 @pytest.mark.parametrize("wrong", ["{{ plans.other }}", "{{ plans }}", "{{ 3 }}"])
 def test_an_unknown_figure_is_named(data, wrong):
     data.joinpath("figures/plans.yaml").write_text("it: '1'\n")
