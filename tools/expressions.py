@@ -203,24 +203,14 @@ def around(values: Sequence[float]) -> dict[str, float]:
     return {"median": statistics.fmean(values), "low": min(values), "high": max(values)}
 
 
-NUMBERS = (count, digits, duration, fixed, form, gb, mb, ms, percent, times, unit)
+OF_NUMBERS = (count, digits, duration, fixed, form, gb, mb, ms, percent, times, unit)
+OTHERS = (at, column, find, foreign, inner, lower_bold, minus, of_way, one, ratios, share, total)
 FILTERS: dict[str, Callable[..., Any]] = {
-    **{write.__name__: each(write) for write in NUMBERS},
+    **{write.__name__: each(write) for write in OF_NUMBERS},
+    **{function.__name__: function for function in OTHERS},
     "around": known(around),
-    "at": at,
-    "column": column,
-    "find": find,
-    "foreign": foreign,
-    "inner": inner,
-    "lower_bold": lower_bold,
     "mean": known(statistics.fmean),
     "median": known(statistics.median),
-    "minus": minus,
-    "of_way": of_way,
-    "one": one,
-    "ratios": ratios,
-    "share": share,
-    "total": total,
     "with_deviation": known(with_deviation),
 }
 

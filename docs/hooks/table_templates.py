@@ -11,10 +11,10 @@
         - {en: "Batch size {{ data.batch_size }}.", zh: "批大小 {{ data.batch_size }}。"}
         - origin(data)
 
-What the cells show is an expression in Jinja's language, tools/expressions.py, with the filters and
-functions of table_language.py and the values of the row by their names (and as `row`: what the table itself
-names comes first); or a text with `{{ expressions }}`, one or {en, zh}. The value may be a text in both
-languages. One that is None, or that other rows have and this one lacks, is a dash.
+What the cells show is an expression in the language of tools/expressions.py and table_language.py, with the
+values of the row by their names (and as `row`: what the table itself names comes first); or a text with
+`{{ expressions }}`, one or {en, zh}. The value may be a text in both languages. One that is None, or that
+other rows have and this one lacks, is a dash.
 
 Every key but `rows` and `columns` may be missing:
 
