@@ -47,6 +47,17 @@ def test_losses_and_weights_are_those_of_a_plain_loop(task_of, fit):
 
 
 @pytest.mark.program
+@train_only
+def test_a_training_at_its_end_takes_no_step(task_of, fit):
+    """A run may be killed after its last step, before its summary."""
+    task = task_of(max_steps=1)
+    fit(task)
+    weights = {name: weight.clone() for name, weight in task.state.model.state_dict().items()}
+    assert fit(task).measures == []
+    assert all(torch.equal(weight, weights[name]) for name, weight in task.state.model.state_dict().items())
+
+
+@pytest.mark.program
 @pytest.mark.parametrize("settings", [{"accumulate": 2}, {"precision": "bf16"}], ids=["accumulate", "bf16"])
 @train_only
 def test_accumulation_and_16_bits_equal_a_plain_loop(task_of, fit, settings):
