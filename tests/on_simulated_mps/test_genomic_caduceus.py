@@ -6,6 +6,7 @@ import torch
 
 from examples.genomic_caduceus.mamba import Backbone
 
+LIGHTNING = {"trainer.loop": "lightning"}
 genomes = pytest.mark.parametrize(
     "program_name", ["genomic_caduceus/pretrain", "genomic_caduceus/train"], indirect=True
 )
@@ -28,7 +29,8 @@ def test_lightning_training_equals_the_cpu(run_train, tiny, system, monkeypatch)
     monkeypatch.setattr(system, "masked", masked, raising=False)
     monkeypatch.setattr(Backbone, "forward", noted)
     found, expected = (
-        run_train(*tiny(device=device, max_steps=6, accumulate=2), out=device) for device in ("mps", "cpu")
+        run_train(*tiny(device=device, max_steps=6, accumulate=2), out=device, **LIGHTNING)
+        for device in ("mps", "cpu")
     )
     assert {device for device, *_ in seen} == {"mps", "cpu"}
     for device, network in networks.items():  # Lightning alone would move it to the CPU at the end
@@ -36,6 +38,6 @@ def test_lightning_training_equals_the_cpu(run_train, tiny, system, monkeypatch)
     for name in ("train_loss", "val_loss"):
         assert found.metrics[-1][name] == pytest.approx(expected.metrics[-1][name], abs=1e-4)
     seen.clear()
-    assert run_train(*tiny(max_steps=1, precision="bf16")).code == 0
+    assert run_train(*tiny(max_steps=1, precision="bf16"), **LIGHTNING).code == 0
     assert seen == {("mps", True, True), ("mps", False, False)}
     assert simulated_mps.report().missing == before.missing
