@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.examples.system_pieces import navigation
 from tools.checks import parity, terms, typography
 
 pytestmark = pytest.mark.unmeasured
@@ -35,7 +36,7 @@ def test_chinese_texts_use_the_terms_of_the_glossary():
 def test_every_title_of_the_navigation_has_a_chinese_one():
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     chinese = yaml.safe_load(re.search(r"nav_translations:\n((?: {12}\S.*\n)+)", text)[1])
-    titles = nav_titles(yaml.safe_load(text[text.index("\nnav:") :])["nav"])
+    titles = nav_titles(navigation())
     assert len(titles) > 50
     missing = [title for title in titles if title not in chinese]
     assert not missing, f"mkdocs.yml has no Chinese title under `nav_translations` for {missing}"
