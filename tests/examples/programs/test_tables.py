@@ -1,0 +1,156 @@
+"""Tables of others: what is read, what is refused, and with which line."""
+
+import gzip
+import resource
+import zipfile
+from pathlib import Path
+
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+from examples.programs.tables import is_table, open_table
+from snippets.errors import UsageError
+
+ROWS = [{"a": "1", "b": "x y"}, {"a": "2", "b": "z"}]
+
+
+def rows(path: Path, *columns: str, **how) -> list[dict]:
+    """Return the rows of a table."""
+    table = open_table(path, **how)
+    return [row for part in table.batches(columns or table.names) for row in part.to_pylist()]
+
+
+def zipped(*names: str) -> bytes:
+    """Return a ZIP archive in which each of these files has the same table."""
+    with zipfile.ZipFile("archive.zip", "w") as archive:
+        for name in names:
+            archive.writestr(name, "a,b\n1,x y\n2,z\n")
+    return Path("archive.zip").read_bytes()
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("comma.csv", b"a,b\n1,x y\n2,z\n"),
+        ("windows.csv", b"\xef\xbb\xbfa,b\r\n1,x y\r\n\r\n2,z\r\n"),
+        ("quoted.csv", b'a,"b"\n1,"x y"\n2,z'),
+        ("semicolon.csv", b"a;b\n1;x y\n2;z\n"),
+        ("tabs.txt", b" a \tb\n1\tx y\n2\tz\n"),
+        ("bars.txt", b"a|b\n1|x y\n2|z\n"),
+        ("objects.jsonl", b'{"a": 1, "b": "x y"}\n\n{"b": "z", "a": "2", "c": [1]}\n'),
+        ("two_members.csv.gz", gzip.compress(b"a,b\n1,x y\n") + gzip.compress(b"2,z\n")),
+        ("packed.jsonl.gz", gzip.compress(b'{"a": 1, "b": "x y"}\n{"a": 2, "b": "z"}\n')),
+    ],
+)
+def test_forms_of_one_table(name, content):
+    Path(name).write_bytes(content)
+    assert rows(Path(name)) == ROWS
+
+
+def test_zip_with_the_files_of_a_mac():
+    Path("table.zip").write_bytes(zipped("table.csv", "__MACOSX/._table.csv"))
+    assert rows(Path("table.zip")) == ROWS
+
+
+def test_without_a_header_columns_are_numbered():
+    Path("bare.csv").write_text("1,x y\n2,z\n", encoding="utf-8")
+    table = open_table(Path("bare.csv"), lambda cells: not cells[0].isdigit())
+    assert (table.names, table.row(1)) == (["1", "2"], "bare.csv, line 2")
+    assert rows(Path("bare.csv"), "2", header=lambda cells: False) == [{"2": "x y"}, {"2": "z"}]
+
+
+def test_quotation_mark_between_tabs_is_a_letter():
+    Path("inch.tsv").write_text('a\tb\n3"\t"x\n', encoding="utf-8")
+    assert rows(Path("inch.tsv")) == [{"a": '3"', "b": '"x'}]
+
+
+def test_lists_of_json_are_numbered():
+    Path("pairs.jsonl").write_text('["q", "r"]\n["s", 1.5]\n', encoding="utf-8")
+    assert rows(Path("pairs.jsonl")) == [{"1": "q", "2": "r"}, {"1": "s", "2": "1.5"}]
+
+
+def test_parquet_keeps_its_types():
+    parquet.write_table(pyarrow.table({" x": ["p", "q", "p"], "y": [1, 2, 3], "z": [[1]] * 3}), "t.parquet")
+    assert rows(Path("t.parquet"), "y", "x")[2] == {"y": 3, "x": "p"}
+    with pytest.raises(UsageError, match=r"the column z holds list<element: int64>"):
+        rows(Path("t.parquet"), "z")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("short.csv", b"a,b\n1,2\n1\n", "line 3 has 1 values, and the first one has 2; correct or remove it"),
+        ("long.csv", b"a,b\n1,2,3\n", "line 2 has 3 values, and the first one has 2"),
+        (
+            "sixteen.csv",
+            "a,b\n".encode("utf-16"),
+            "UTF-16; convert it: iconv -f UTF-16 -t UTF-8 sixteen.csv >",
+        ),
+        ("gbk.csv", "日,b\n".encode("gbk"), "iconv -f GB18030 -t UTF-8 gbk.csv > utf8-gbk.csv"),
+        ("late.csv", b"a,b\n" + b"1,2\n" * 300_000 + b"\xc8\xd5,2\n", "it is no UTF-8 text"),
+        ("nul.csv", b"a,b\n1,\0\n", "it has NUL bytes"),
+        ("empty.csv", b"", "it is empty"),
+        ("blank.csv", b"\n \n", "it is empty"),
+        ("open.csv", b'a,b\n"' + b"x" * 5_000_000 + b'",1\n', "perhaps a quotation mark has no second one"),
+        ("wide.csv", b"a," * 1001 + b"\n", "more than 1,000 columns"),
+        ("page.csv", b"<!DOCTYPE html>", "the download may have failed"),
+        ("book.csv", b"PK\x03\x04", "save it as CSV UTF-8"),
+        ("book.xlsx", b"PK\x03\x04", ".xlsx is no table; it takes .csv"),
+        ("broken.zip", b"PK\x03\x04", "the archive is damaged"),
+        ("cut.csv.gz", gzip.compress(bytes(range(32, 120)) * 9)[:60], "the archive is damaged"),
+        ("text.parquet", b"a,b\n", "Parquet"),
+        ("magic.parquet", b"PAR1aaaa", "Parquet magic bytes not found"),
+        ("cut.jsonl", b'{"a": 1', "line 1 is no JSON"),
+        ("number.jsonl", b"1\n", "line 1 is neither an object {…} nor a list […]"),
+        ("deep.jsonl", b"[" * 100_000, "line 1 is no JSON"),
+        ("nested.jsonl", b'{"a": [1]}\n', "line 1: 'a' holds a list; it takes a text or a number"),
+        ("missing.jsonl", b'{"a": 1}\n{"b": 1}\n', "line 2: 'a' is missing"),
+    ],
+)
+def test_refused_in_one_line(name, content, message):
+    Path(name).write_bytes(content)
+    with pytest.raises(UsageError) as raised:
+        rows(Path(name))
+    assert message in str(raised.value) and name in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_archives_with_several_files_and_folders():
+    Path("two.zip").write_bytes(zipped("a.csv", "b.csv"))
+    Path("folder.csv").mkdir()
+    for name, message in (
+        ("two.zip", "it has 2 files"),
+        ("folder.csv", "a folder"),
+        ("no.csv", "No such file"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            open_table(Path(name))
+
+
+def test_archive_that_unpacks_absurdly_large(monkeypatch):
+    monkeypatch.setattr("snippets.foreign_files.UNPACKED", 1 << 20)
+    Path("bomb.csv.gz").write_bytes(gzip.compress(b"1,2\n" * (1 << 20)))
+    with pytest.raises(UsageError, match="no data do"):
+        rows(Path("bomb.csv.gz"))
+
+
+def test_memory_is_that_of_a_part():
+    with Path("many.csv").open("wb") as file:
+        for _ in range(100):
+            file.write(b"1.25,2020-01-01T00:00:00,some text\n" * 40_000)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    count = sum(part.num_rows for part in open_table(Path("many.csv"), lambda cells: False).batches(["2"]))
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert count == 4_000_000 and grown < 80_000  # kB; the file has 140 MB
+
+
+def test_names_of_tables():
+    assert [is_table(Path(name)) for name in ("a.csv", "a.csv.gz", "a.ZIP", "a.JSONL", "a.parquet")] == [
+        True
+    ] * 5
+    assert not any(is_table(Path(name)) for name in (".a.csv", "a.gz", "a.fa.gz", "a.xlsx", "README"))
