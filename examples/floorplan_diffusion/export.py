@@ -4,10 +4,9 @@ With no option, it exports the newest run of each stage into its folder export/.
 and must give the same outputs as the trained network, bit for bit on the CPU.
 """
 
-import contextlib
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,15 +31,10 @@ from examples.floorplan_diffusion.node_network import CHANNELS, NodeNetwork
 from examples.floorplan_diffusion.plans import CANVAS, KINDS
 from examples.floorplan_diffusion.trained import EDGES, NODES, Stage, Trained, load_trained
 from examples.programs.command_line import StrictParser, expanded, first_line
-from examples.programs.run_folder import check_target, temporary_folder
-from snippets.atomic_write import replace_file
-from snippets.errors import RunError, exit_with_one_line
-from snippets.foreign_files import open_regular
+from examples.programs.exported import CHECKED, Export, Inputs, check_files, write_files
+from snippets.errors import exit_with_one_line, tell
 
-Inputs = tuple[torch.Tensor, ...]
-# foreign_reads: what it has just written, and regular files
-TRACED = 3, 5  # plans, and corners of each; the program accepts other numbers
-COMPARED = TRACED, (1, 2), (2, 18)  # the numbers for which the outputs are compared
+COMPARED = (3, 5), (1, 2), (2, 18)  # plans, and corners of each; the program accepts other numbers
 
 
 # --8<-- [start:inputs]
@@ -105,96 +99,18 @@ FORMS = (
 )
 
 
-# --8<-- [start:weights]
-def write_weights(path: Path, form: Form, trained: Trained) -> nn.Module:
-    """Write weights and their options to `path`; return a new network loaded from it."""
+def export_of(form: Form, trained: Trained) -> Export:
+    """Return what exports the network of a stage."""
     options = asdict(trained.options)
     content = {
         "network": {name: options[name] for name in ("width", "layers", "heads")},  # arguments of its class
-        "weights": trained.network.state_dict(),
         "places": trained.places,  # corners per plan in training
         "options": options,
         "step": trained.content["step"],
     }
-    replace_file(path, lambda file: torch.save(content, file))
-    loaded = torch.load(path, map_location="cpu", weights_only=True)
-    network = form.network(**loaded["network"])
-    network.load_state_dict(loaded["weights"])
-    return network.eval()
-
-
-# --8<-- [end:weights]
-# --8<-- [start:program]
-def write_program(path: Path, form: Form, trained: Trained) -> nn.Module:
-    """Write a program that needs only PyTorch to `path`; return the network loaded from it."""
-    program = torch.export.export(trained.network, form.inputs(*TRACED), dynamic_shapes=form.varying)
-    replace_file(path, lambda file: torch.export.save(program, file))
-    return torch.export.load(path).module()
-
-
-# --8<-- [end:program]
-def outputs(network: nn.Module, inputs: Inputs) -> Inputs:
-    """Return the outputs of a network as a tuple."""
-    computed = network(*inputs)
-    return (computed,) if isinstance(computed, torch.Tensor) else tuple(computed)
-
-
-def check(path: Path, form: Form, network: nn.Module, loaded: nn.Module) -> None:
-    """Raise RunError unless both networks give equal outputs, bit for bit, for several numbers of corners."""
-    for numbers in COMPARED:
-        inputs = form.inputs(*numbers)
-        both = zip(outputs(network, inputs), outputs(loaded, inputs), strict=True)
-        if not all(torch.equal(one, other) for one, other in both):
-            raise RunError(f"{path} would not compute what the trained network computes; nothing is written")
-
-
-def check_files(form: Form, trained: Trained, folder: Path) -> None:
-    """Raise UsageError when `folder` has such files that are not an export of this run."""
-    weights = folder / f"{form.name}.pt"
-
-    def is_of_this_run(file: Path) -> bool:
-        try:
-            with open_regular(file) as content:
-                options = torch.load(content, map_location="cpu", weights_only=True)["options"]
-        except Exception:  # PyTorch raises many errors for other files
-            return False
-        return options == asdict(trained.options)
-
-    check_target(weights, is_of_this_run)
-    check_target(folder / f"{form.name}.pt2", lambda _: weights.exists())
-
-
-def export(form: Form, trained: Trained, folder: Path) -> list[str]:
-    """Write both files of a stage and test them; return the lines to print. Raises RunError and OSError.
-
-    They are written to a temporary folder and renamed when both are right.
-    """
-    lines = [f"stage {form.stage.number}    {trained.checkpoint}, step {trained.content['step']:,}"]
-    lines += [f"note       {trained.note}"] if trained.note else []
-    files = (
-        (folder / f"{form.name}.pt", write_weights, "weights and options, for this code"),
-        (folder / f"{form.name}.pt2", write_program, f"a program for PyTorch alone, {form.says}"),
+    return Export(
+        form.name, trained.network, content, form.network, form.inputs, COMPARED, form.varying, form.says
     )
-    with torch.no_grad(), made(folder), temporary_folder(folder / form.name) as temporary:
-        for path, write, says in files:
-            new = temporary / path.name
-            check(path, form, trained.network, write(new, form, trained))
-            lines.append(f"written    {path}: {new.stat().st_size / 1e6:.1f} MB, {says}")
-        for path, _, _ in files:
-            (temporary / path.name).replace(path)
-    return lines
-
-
-@contextlib.contextmanager
-def made(folder: Path) -> Iterator[None]:
-    """Make `folder` for the block; remove it at the end if it is new and empty."""
-    is_new = not folder.exists()
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        yield
-    finally:
-        if is_new and not any(folder.iterdir()):
-            folder.rmdir()
 
 
 def read_command_line(argv: Sequence[str] | None) -> Namespace:
@@ -217,14 +133,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     named = ((form, getattr(options, form.name)) for form in FORMS)  # a run; True is the newest one
     chosen = [(form, load_trained(form.stage, None if run is True else run)) for form, run in named if run]
     for form, trained in chosen:
-        folder = options.out or trained.folder / "export"
-        check_files(form, trained, folder)
-        try:
-            lines = export(form, trained, folder)
-        except OSError as error:
-            raise RunError(f"cannot write to {folder}: {error.strerror}; choose another --out") from None
-        print(*lines, sep="\n")
-    print("checked    loaded again on the CPU, each file computes the same bits as the trained network")
+        export, folder = export_of(form, trained), options.out or trained.folder / "export"
+        check_files(export, folder)
+        lines = [f"stage {form.stage.number}    {trained.checkpoint}, step {trained.content['step']:,}"]
+        lines += [f"note       {trained.note}"] if trained.note else []
+        tell("\n".join(lines + write_files(export, folder)))
+    print(CHECKED)
     return 0
 
 

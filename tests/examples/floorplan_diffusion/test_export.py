@@ -15,6 +15,7 @@ from examples.floorplan_diffusion import export
 from examples.floorplan_diffusion.edge_network import EdgeNetwork
 from examples.floorplan_diffusion.node_network import NodeNetwork
 from examples.floorplan_diffusion.trained import EDGES, NODES
+from examples.programs.exported import outputs
 from snippets.checkpoints import load_checkpoint
 from snippets.errors import exit_with_one_line
 from tests.examples.program_runs import assert_refused, contents
@@ -119,7 +120,7 @@ def test_programs_compute_the_same_without_our_code(exported, monkeypatch, tmp_p
         network.load_state_dict(content["weights"])
         inputs = form.inputs(*numbers)
         with torch.no_grad():
-            expected[program] = {"inputs": inputs, "outputs": export.outputs(network, inputs)}
+            expected[program] = {"inputs": inputs, "outputs": outputs(network, inputs)}
         assert all(output.isfinite().all() for output in expected[program]["outputs"])
     torch.save(expected, tmp_path / "expected.pt")
     done = subprocess.run(
