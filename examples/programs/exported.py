@@ -5,6 +5,7 @@ that are not in the requirements: where one is missing, a line names the command
 """
 
 import contextlib
+import importlib
 import importlib.util
 import math
 import sys
@@ -74,14 +75,13 @@ def write_program(path: Path, export: Export) -> nn.Module:
 # --8<-- [end:program]
 def write_onnx(path: Path, export: Export) -> Computes:
     """Write the network as ONNX to `path`; return a function that computes it with ONNX Runtime."""
-    from onnxruntime import InferenceSession  # an optional package
-
+    runtime = importlib.import_module("onnxruntime")  # optional, so no import of this module
     names = list(export.varying)
     with contextlib.redirect_stdout(sys.stderr):  # it prints its own steps
         torch.onnx.export(
             traced(export), f=path, input_names=names, dynamo=True, external_data=False, verbose=False
         )
-    session = InferenceSession(path, providers=["CPUExecutionProvider"])
+    session = runtime.InferenceSession(path, providers=["CPUExecutionProvider"])
     used = {entry.name for entry in session.get_inputs()}
 
     def compute(*inputs: torch.Tensor) -> Inputs:
