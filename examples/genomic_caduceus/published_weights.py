@@ -59,7 +59,6 @@ def is_published(path: Path) -> bool:
     return path.suffix in (".safetensors", ".bin")
 
 
-# --8<-- [start:read_published]
 def read_published(path: Path) -> Published:
     """Read published weights from a folder, or from a file with config.json beside it. Raises UsageError.
 
@@ -81,7 +80,6 @@ def read_published(path: Path) -> Published:
     return Published(weights, file, options)
 
 
-# --8<-- [end:read_published]
 def read_config(path: Path) -> dict[str, Any]:
     """Return the content of config.json. Raises UsageError."""
     try:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import zlib
 from collections import OrderedDict
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.examples.program_runs import assert_refused
 
 RECORDED = json.loads(Path(__file__).with_name("published_caduceus.json").read_text(encoding="utf-8"))
 CASES = {case["name"]: case for case in RECORDED["cases"]}
+SHELL = Path(__file__).resolve().parents[3] / "snippets/shell/genomic_mac.sh"
 TOKENS = torch.tensor([RECORDED["tokens"]])
 
 
@@ -129,6 +131,17 @@ def test_train_takes_sizes_and_strands_from_it(task_of, written):
         assert task.facts["pretrained"] == str(folder / "model.safetensors")
         embedding = task.state.model.backbone.embedding.weight
         torch.testing.assert_close(embedding, read_published(folder).weights["embedding.weight"])
+
+
+@train_only
+@pytest.mark.program
+@pytest.mark.usefixtures("without_curves")
+def test_shown_command_trains_with_a_folder(run_train, tmp_path, written):
+    (line,) = re.findall(r"train\.py (.*=caduceus-ps .*)", SHELL.read_text(encoding="utf-8"))
+    written("PS, fused_add_norm").rename(tmp_path / "caduceus-ps")
+    words = line.replace("human_nontata_promoters", "motif").split()
+    run = run_train(*words, "device=cpu", "dataset.sequences=48", "batch_size=6", max_steps=2)
+    assert "begins with caduceus-ps/model.safetensors" in (run.folder / "train.log").read_text()
 
 
 @train_only
