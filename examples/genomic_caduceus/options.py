@@ -281,12 +281,13 @@ class CommandLine(NamedTuple, Generic[Kind]):
         PS or Ph may be chosen: either backbone can read one strand, or both.
         """
         found = options_of(pretrained)
-        for option in found.keys() & typed.keys() - {"rcps"}:
-            if typed[option] != found[option]:
-                key = self.keys[option].path
-                raise UsageError(
-                    f"{key}={typed[option]} does not fit {pretrained}; write {key}={found[option]}"
-                )
+        differing = [name for name in found if name != "rcps" and typed.get(name, found[name]) != found[name]]
+        if differing:
+            own, needed = (
+                " ".join(f"{self.keys[name].path}={values[name]}" for name in differing)
+                for values in (typed, found)
+            )
+            raise UsageError(f"{own}: the network of {pretrained} has another size; write {needed}")
         return found | {option: typed[option] for option in found.keys() & typed.keys()}
 
     def spelling(self) -> Spelling:

@@ -53,10 +53,17 @@ class Published(NamedTuple):
 
 
 def is_published(path: Path) -> bool:
-    """Return whether `path` names published weights, by its suffix or by the files in the folder."""
+    """Return whether `path` names published weights, by its suffix or, for a folder, by what is in it."""
     if path.is_dir():
-        return any((path / name).exists() for name in FILES)
+        return weights_in(path) is not None or (
+            (path / "config.json").exists() and not (path / "checkpoints").exists()
+        )
     return path.suffix in (".safetensors", ".bin")
+
+
+def weights_in(folder: Path) -> Path | None:
+    """Return the file of weights in a folder, or None."""
+    return next((folder / name for name in FILES if (folder / name).exists()), None)
 
 
 def read_published(path: Path) -> Published:
@@ -64,9 +71,14 @@ def read_published(path: Path) -> Published:
 
     A small file cannot ask for a large network: sizes are compared on the device "meta", without memory.
     """
-    file = next(path / name for name in FILES if (path / name).exists()) if path.is_dir() else path
-    config = read_config(file.with_name("config.json"))
-    options = network_options(config, file.with_name("config.json"))
+    if not path.exists():
+        raise UsageError(f"there is no file {path}")
+    place = (path if path.is_dir() else path.parent) / "config.json"
+    config = read_config(place)
+    options = network_options(config, place)
+    file = weights_in(path) if path.is_dir() else path
+    if file is None:
+        raise UsageError(f"{path} has neither {' nor '.join(FILES)}; download one of them")
     found = read_tensors(file)
     with torch.device("meta"):
         expected = Backbone(options["width"], options["layers"], options["state"]).state_dict()

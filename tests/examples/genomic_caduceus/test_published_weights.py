@@ -14,7 +14,7 @@ from safetensors.torch import save_file
 
 from examples.genomic_caduceus.mamba import Backbone
 from examples.genomic_caduceus.model import Classifier, LanguageModel
-from examples.genomic_caduceus.published_weights import read_published
+from examples.genomic_caduceus.published_weights import is_published, read_published
 from snippets.errors import UsageError
 from tests.examples.genomic_caduceus.conftest import train_only
 from tests.examples.program_runs import assert_refused
@@ -147,16 +147,17 @@ def test_shown_command_trains_with_a_folder(run_train, tmp_path, written):
 @train_only
 @pytest.mark.program
 @pytest.mark.usefixtures("without_curves")
-def test_training_with_it_resumes_and_other_sizes_are_one_line(run_train, stop, tiny, written, undisturbed):
+def test_it_resumes_and_other_sizes_are_one_line(run_train, stop, tiny, written, undisturbed):
     settings = dict.fromkeys(SIZES) | {"train.pretrained": written()}
     whole = undisturbed(tiny(**settings))
     stop(10, **settings)
     run_train(resume="run").assert_same_as(whole)
-    words = tiny(**settings | {"model.config.d_model": 16})
+    folder = settings["train.pretrained"]
+    needed = "write model.config.d_model=20 model.config.d_state=4"
     message = (
-        f"model.config.d_model=16 does not fit {settings['train.pretrained']}; write model.config.d_model=20"
+        f"model.config.d_model=8 model.config.d_state=2: the network of {folder} has another size; {needed}"
     )
-    assert_refused(run_train(*words), message)
+    assert_refused(run_train(*tiny(**{"train.pretrained": folder})), message)
 
 
 # ---- What is refused ----
@@ -255,6 +256,16 @@ def test_other_configurations_are_one_line(written, content, message):
     path.unlink() if content is None else path.write_bytes(content)
     with pytest.raises(UsageError, match=message):
         read_published(path.parent)
+
+
+def test_what_is_missing_is_one_line(written):
+    folder = written()
+    with pytest.raises(UsageError, match=r"there is no file .*none.safetensors"):
+        read_published(folder / "none.safetensors")
+    (folder / "model.safetensors").unlink()
+    assert is_published(folder)
+    with pytest.raises(UsageError, match=r"has neither model.safetensors nor pytorch_model.bin; download"):
+        read_published(folder)
 
 
 def test_configuration_with_a_byte_order_mark_is_read(written):
