@@ -22,7 +22,7 @@ from examples.genomic_caduceus.hydra_words import (
     spelt,
     switch,
 )
-from examples.genomic_caduceus.pretrained import run_named
+from examples.genomic_caduceus.pretrained import options_of, run_named
 from examples.programs.command_line import Spelling, expanded, number, whole_number
 from examples.programs.options import TrainingOptions
 from snippets.errors import Option, UsageError
@@ -130,7 +130,9 @@ KEYS = {
     "logger": Key("logger", one_of("none", "csv", "tensorboard"), "another record of the metrics"),
 }
 PRETRAINED = Key(
-    "train.pretrained", or_null(path_of), "begin from a run of pretrain.py: its folder, or newest"
+    "train.pretrained",
+    or_null(path_of),
+    "begin from a run of pretrain.py (its folder, or newest) or from published weights",
 )
 MASKED = Key("dataset.mlm_probability", number(0, 1, above=True, below=True), "share of bases to guess", 0.15)
 INTERVALS = Key("dataset.intervals", or_null(path_of), "BED file with the windows of a genome", None)
@@ -260,6 +262,7 @@ class CommandLine(NamedTuple, Generic[Kind]):
         options |= {option: value for option, value in typed.items() if option in self.keys}
         if options.get("pretrained") is not None:
             options["pretrained"] = run_named(options["pretrained"])
+            options |= self.published(options["pretrained"], typed)
         options["data_name"], options["data"] = find_data(options["data"], self.kind is PretrainingOptions)
         for option, kind in (("intervals", "genome"), ("reference", "folder")):
             if options.get(option) is not None and options["data_name"] != kind:
@@ -271,6 +274,21 @@ class CommandLine(NamedTuple, Generic[Kind]):
                 "nothing out in any case"
             )
         return self.kind(**options)
+
+    def published(self, pretrained: str, typed: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options that follow from published weights. Raises UsageError for other sizes typed.
+
+        PS or Ph may be chosen: either backbone can read one strand, or both.
+        """
+        found = options_of(pretrained)
+        differing = [name for name in found if name != "rcps" and typed.get(name, found[name]) != found[name]]
+        if differing:
+            own, needed = (
+                " ".join(f"{self.keys[name].path}={values[name]}" for name in differing)
+                for values in (typed, found)
+            )
+            raise UsageError(f"{own}: the network of {pretrained} has another size; write {needed}")
+        return found | {option: typed[option] for option in found.keys() & typed.keys()}
 
     def spelling(self) -> Spelling:
         """Return the spelling of the options of this program."""

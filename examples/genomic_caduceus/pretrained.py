@@ -1,8 +1,10 @@
-"""Load the weights of pretrain.py into the network of train.py."""
+"""Load the weights of pretrain.py, or published ones, into the network of train.py."""
 
 from pathlib import Path
+from typing import Any
 
 from examples.genomic_caduceus.mamba import Backbone
+from examples.genomic_caduceus.published_weights import is_published, read_published
 from examples.programs.trained import load_best, newest_trained
 from snippets.checkpoints import check_weights
 
@@ -17,12 +19,21 @@ def run_named(text: str) -> str:
     return str(newest_trained(RUNS, "pre-trained network", "python examples/genomic_caduceus/pretrain.py"))
 
 
+def options_of(run: str) -> dict[str, Any]:
+    """Return width, layers, state and rcps of published weights; {} for a run. Raises UsageError."""
+    return read_published(Path(run)).options if is_published(Path(run)) else {}
+
+
 # --8<-- [start:load_backbone]
 def load_backbone(backbone: Backbone, run: str) -> str:
-    """Load the best weights of a pre-training into the backbone, and return the path of their file.
+    """Load published weights, or the best of a pre-training, into the backbone; return their file's path.
 
     The head is unchanged, because the classes are new. Raises UsageError, also for a network of another size.
     """
+    if is_published(Path(run)):
+        published = read_published(Path(run))
+        backbone.load_state_dict(published.weights)
+        return str(published.file)
     content, checkpoint, _ = load_best(Path(run), SYSTEM)
     prefix = "backbone."
     weights = {
