@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from safetensors import SafetensorError, safe_open
 
 from examples.genomic_caduceus.mamba import Backbone
 from examples.genomic_caduceus.tokens import complement_map
@@ -146,6 +145,10 @@ def read_tensors(path: Path) -> dict[str, torch.Tensor]:
     if size > LARGEST:
         raise UsageError(f"{path} has {size:,} bytes, more than the {LARGEST:,} that are read")
     if path.suffix == ".safetensors":
+        try:
+            from safetensors import SafetensorError, safe_open  # only published weights need it
+        except ImportError:
+            raise UsageError(f"{path} takes the package safetensors; type: pip install safetensors") from None
         try:
             with safe_open(path, framework="pt") as tensors:
                 return {name: tensors.get_tensor(name) for name in tensors.keys()}  # noqa: SIM118

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import sys
 import zlib
 from collections import OrderedDict
 from pathlib import Path
@@ -284,6 +285,12 @@ def test_a_folder_or_pipe_as_weights_is_refused(written):
     weights.mkdir()
     with pytest.raises(UsageError, match="a folder, not a file"):
         read_published(weights.parent)
+
+
+def test_missing_package_is_one_line(written, monkeypatch):
+    monkeypatch.setitem(sys.modules, "safetensors", None)
+    with pytest.raises(UsageError, match="pip install safetensors"):
+        read_published(written())
 
 
 def test_pickle_in_a_bin_file_is_not_executed(written):
