@@ -41,6 +41,8 @@ def _folder(tmp_path, monkeypatch):
         ("windows.csv", b"\xef\xbb\xbfa,b\r\n1,x y\r\n\r\n2,z\r\n"),
         ("quoted.csv", b'a,"b"\n1,"x y"\n2,z'),
         ("semicolon.csv", b"a;b\n1;x y\n2;z\n"),
+        ("excel.txt", 'a\tb\r\n1\t"x y"\r\n2\tz\r\n'.encode("utf-16")),
+        ("big_endian.csv.gz", gzip.compress(b"\xfe\xff" + "a,b\n1,x y\n2,z\n".encode("utf-16-be"))),
         ("tabs.txt", b" a \tb\n1\tx y\n2\tz\n"),
         ("bars.txt", b"a|b\n1|x y\n2|z\n"),
         ("objects.jsonl", b'{"a": 1, "b": "x y"}\n\n{"b": "z", "a": "2", "c": [1]}\n'),
@@ -70,6 +72,22 @@ def test_quotation_mark_between_tabs_is_a_letter():
     assert rows(Path("inch.tsv")) == [{"a": '3"', "b": '"x'}]
 
 
+def test_titles_and_footers_are_left_out():
+    row = "1,2,3,4,5\n"
+    Path("vendor.csv").write_text(f"https://vendor.example\n\na,b,c,d,e\n{row * 3}end\n", encoding="utf-8")
+    table = open_table(Path("vendor.csv"))
+    for _ in range(2):  # reading again counts nothing twice
+        assert sum(part.num_rows for part in table.batches(["e"])) == 3
+        assert table.left_out == ["https://vendor.example", "", "end"]
+    assert table.names == [*"abcde"] and table.row(0) == "vendor.csv, line 4"
+
+
+@pytest.mark.parametrize("first", ["text", "a,b", "a,b,c,d"])
+def test_header_is_no_title(first):
+    Path("short.csv").write_text(f"{first}\n1,2,3,4\n1,2,3,4\n1,2,3,4\n", encoding="utf-8")
+    assert open_table(Path("short.csv")).names == first.split(",")
+
+
 def test_lists_of_json_are_numbered():
     Path("pairs.jsonl").write_text('["q", "r"]\n["s", 1.5]\n', encoding="utf-8")
     assert rows(Path("pairs.jsonl")) == [{"1": "q", "2": "r"}, {"1": "s", "2": "1.5"}]
@@ -87,23 +105,23 @@ def test_parquet_keeps_its_types():
     [
         ("short.csv", b"a,b\n1,2\n1\n", "line 3 has 1 values, and the first one has 2; correct or remove it"),
         ("long.csv", b"a,b\n1,2,3\n", "line 2 has 3 values, and the first one has 2"),
+        ("sixteen.csv", "a,b\n".encode("utf-16")[:-1], "it is damaged"),
         (
-            "sixteen.csv",
-            "a,b\n".encode("utf-16"),
-            "UTF-16; convert it: iconv -f UTF-16 -t UTF-8 sixteen.csv >",
+            "gbk.csv",
+            "日,b\n".encode("gbk"),
+            "mkdir -p utf8; iconv -f GB18030 -t UTF-8 gbk.csv > utf8/gbk.csv",
         ),
-        ("gbk.csv", "日,b\n".encode("gbk"), "iconv -f GB18030 -t UTF-8 gbk.csv > utf8-gbk.csv"),
         ("late.csv", b"a,b\n" + b"1,2\n" * 300_000 + b"\xc8\xd5,2\n", "it is no UTF-8 text"),
-        ("nul.csv", b"a,b\n1,\0\n", "it has NUL bytes"),
+        ("nul.csv", b"a,b\n1,\0\n", "byte 7 is NUL, so it is no text"),
         ("empty.csv", b"", "it is empty"),
         ("blank.csv", b"\n \n", "it is empty"),
         ("open.csv", b'a,b\n"' + b"x" * 5_000_000 + b'",1\n', "perhaps a quotation mark has no second one"),
         ("wide.csv", b"a," * 1001 + b"\n", "more than 1,000 columns"),
         ("page.csv", b"<!DOCTYPE html>", "the download may have failed"),
         ("book.csv", b"PK\x03\x04", "save it as CSV UTF-8"),
-        ("book.xlsx", b"PK\x03\x04", ".xlsx is no table; it takes .csv"),
-        ("broken.zip", b"PK\x03\x04", "the archive is damaged"),
-        ("cut.csv.gz", gzip.compress(bytes(range(32, 120)) * 9)[:60], "the archive is damaged"),
+        ("book.xlsx", b"PK\x03\x04", ".xlsx is no table here; save it as CSV UTF-8"),
+        ("broken.zip", b"PK\x03\x04", "it is damaged or encrypted"),
+        ("cut.csv.gz", gzip.compress(bytes(range(32, 120)) * 9)[:60], "it is damaged"),
         ("text.parquet", b"a,b\n", "Parquet"),
         ("magic.parquet", b"PAR1aaaa", "Parquet magic bytes not found"),
         ("cut.jsonl", b'{"a": 1', "line 1 is no JSON"),
