@@ -10,6 +10,7 @@ import os
 import stat
 import zlib
 from collections.abc import Iterator
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
@@ -34,7 +35,7 @@ def refused(path: Path, reason: str) -> OSError:
     return OSError(errno.EINVAL, reason, str(path))
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BufferedReader:
     """Open a regular file, or a link to one, for reading bytes. Raises OSError; does not wait for a pipe."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # do not wait for a pipe
     kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
