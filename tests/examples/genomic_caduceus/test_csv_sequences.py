@@ -5,10 +5,12 @@ import gzip
 import pytest
 
 from examples.genomic_caduceus import train
-from examples.genomic_caduceus.class_data import folder_data
-from examples.genomic_caduceus.class_files import Labelled, also_called, holds_intervals, read_intervals
+from examples.genomic_caduceus.class_data import file_data
+from examples.genomic_caduceus.class_files import read_parts
+from examples.genomic_caduceus.intervals import also_called, holds_intervals
 from examples.genomic_caduceus.options import TRAIN
 from snippets.errors import UsageError
+from tests.examples.genomic_caduceus.data_files import texts_of
 
 #                 0         1
 #                 0123456789012345
@@ -43,11 +45,11 @@ def write_genome(folder, sequences):
 
 
 def test_places_become_sequences_class_by_class(data):
-    names, splits = read_intervals(data, data.parent / "genome.fa")
+    names, splits, _ = read_parts(data, str(data.parent / "genome.fa"))
     assert names == ["a", "b"]
-    assert splits == {
-        "train": Labelled(["CGTN", "AACC", "GGTT", "T"], [0, 1, 1, 1]),
-        "test": Labelled(["AACCGGTTNACGTACG", "TT"], [0, 1]),
+    assert {part: texts_of(found) for part, found in splits.items()} == {
+        "train": (["CGTN", "AACC", "GGTT", "T"], [0, 1, 1, 1]),
+        "test": (["AACCGGTTNACGTACG", "TT"], [0, 1]),
     }
 
 
@@ -71,19 +73,19 @@ def test_the_very_name_goes_first(data):
     for name in ("train/a", "test/a"):
         write_table(data / f"{name}.csv.gz", ["0,chrX,0,3,+", "1,X,0,3,+"])
     genome = GENOME | {"chrX": "AAAA", "X": "CCCC"}
-    _, splits = read_intervals(data, write_genome(data.parent, genome))
-    assert splits["test"].sequences[:2] == ["AAA", "CCC"]
+    parts = read_parts(data, str(write_genome(data.parent, genome))).parts
+    assert texts_of(parts["test"])[0][:2] == ["AAA", "CCC"]
 
 
 def test_only_what_is_needed_of_a_genome_is_kept(data):
     """A letter that is no base matters only in the sequences that are read."""
     genome = write_genome(data.parent, GENOME | {"chr3": "ACGT!", "chr1_alt": "?"})
-    assert read_intervals(data, genome)[0] == ["a", "b"]
+    assert read_parts(data, str(genome)).names == ["a", "b"]
 
 
 def test_a_folder_of_tables_is_a_data_set(data):
     assert holds_intervals(data) and not holds_intervals(data / "train")
-    found = folder_data(data, None, 0, data.parent / "genome.fa")
+    found = file_data(data, None, 0, str(data.parent / "genome.fa"))
     assert (found.names, found.length, len(found.test)) == (("a", "b"), 16, 2)
     assert len(found.train) + len(found.val) == 4
 
@@ -99,7 +101,7 @@ def test_it_trains_and_notes_the_classes(data, one_thread):
 
 def refused(data, genome=None):
     with pytest.raises(UsageError) as error:
-        read_intervals(data, genome or data.parent / "genome.fa")
+        read_parts(data, str(genome or data.parent / "genome.fa"))
     message = str(error.value).replace(str(data.parent), "")
     assert "\n" not in message
     return message
@@ -156,8 +158,8 @@ def test_wrong_tables(data):
 
 def test_wrong_genomes(data):
     assert "cannot read /none.fa: No such file" in refused(data, data.parent / "none.fa")
-    assert "chr1, place 3: the letter 'R' is no base" in refused(
-        data, write_genome(data.parent, GENOME | {"chr1": "AAR"})
+    assert "chr1, place 3: the letter 'X' is no base" in refused(
+        data, write_genome(data.parent, GENOME | {"chr1": "AAX"})
     )
     twice = data.parent / "twice.fa"
     twice.write_text(">chr1\nACGT\n>chr1\nACGT\n")
@@ -166,4 +168,4 @@ def test_wrong_genomes(data):
     damaged.write_bytes(gzip.compress(b">chr1\n" + b"ACGT" * 1000)[:-20])
     assert refused(data, damaged).startswith("cannot read /genome.fa.gz: ")
     with pytest.raises(UsageError, match=r"name the genome that has them: dataset.reference=FILE.fa$"):
-        read_intervals(data, None)
+        read_parts(data, None)
