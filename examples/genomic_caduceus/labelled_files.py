@@ -9,7 +9,7 @@ import pyarrow.compute as compute
 
 from examples.genomic_caduceus.fasta import Record, is_fasta, records_of, tokens_of
 from examples.genomic_caduceus.sequences import Classes, Sequences
-from examples.genomic_caduceus.tokens import NoBase, encode
+from examples.genomic_caduceus.tokens import NoBase, Replaced, encode
 from examples.programs.array_files import check_memory
 from examples.programs.tables import Table, open_table
 from snippets.errors import UsageError, one_line
@@ -109,15 +109,22 @@ def add_rows(part: pyarrow.RecordBatch, table: Table, before: int, into: Sequenc
     if len(rows) < len(part):
         texts, labels = texts.filter(there), labels.filter(there)
     letters, ends = letters_of(texts)
-    try:
-        tokens = encode(letters, into.replaced)
-    except NoBase as error:
-        row = int(numpy.searchsorted(ends, error.place, side="right")) - 1
-        place = error.place - int(ends[row]) + 1
-        raise UsageError(f"{table.row(before + int(rows[row]))}, place {place}: {error}") from None
+    tokens = encoded(table, letters, ends, before + rows, into.replaced)
     found = labels.dictionary_encode()
     numbers = [number_of(classes, name, table.path) for name in found.dictionary.to_pylist()]
     into.add_many(tokens, numpy.diff(ends), numpy.array(numbers)[found.indices.to_numpy()])
+
+
+def encoded(
+    table: Table, letters: numpy.ndarray, ends: numpy.ndarray, rows: numpy.ndarray, replaced: Replaced
+) -> numpy.ndarray:
+    """Return the tokens of the letters of rows with these numbers in the table. Raises UsageError."""
+    try:
+        return encode(letters, replaced)
+    except NoBase as error:
+        row = int(numpy.searchsorted(ends, error.place, side="right")) - 1
+        place = error.place - int(ends[row]) + 1
+        raise UsageError(f"{table.row(int(rows[row]))}, place {place}: {error}") from None
 
 
 def letters_of(texts: pyarrow.LargeStringArray) -> tuple[numpy.ndarray, numpy.ndarray]:

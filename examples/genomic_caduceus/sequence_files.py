@@ -59,6 +59,16 @@ def write_intervals(folder: Path, splits: Splits, names: tuple[str, ...], seed: 
     (folder / "metadata.yaml").write_text(f"classes:\n{classes}version: 0\n", encoding="utf-8")
 
 
+def write_labelled(folder: Path, splits: Splits) -> None:
+    """Write a table per split with the columns sequence and label, the class index, as GUE has them."""
+    for split, data in splits.items():
+        with (folder / f"{split}.csv").open("w", encoding="ascii", newline="") as file:
+            table = csv.writer(file, lineterminator="\n")
+            table.writerow(("sequence", "label"))
+            pairs = zip(data.tokens.numpy(), data.classes.tolist(), strict=True)
+            table.writerows((letters(tokens), number) for tokens, number in pairs)
+
+
 def write_table(path: Path, rows: Iterable[tuple]) -> None:
     """Write intervals as a compressed table, without a timestamp, so that equal rows give equal bytes."""
     text = io.StringIO()
