@@ -1,4 +1,4 @@
-"""Report on DNA data before a training: classes, lengths, letters, duplicates, what is left out. Trains nothing.
+"""Report on DNA data before a training: classes, lengths, letters, duplicates, what is left out.
 
     python examples/genomic_caduceus/check_data.py data=FILE|FOLDER
 
@@ -82,12 +82,13 @@ def finding_lines(data: ClassData) -> Iterator[str]:
         return
     low, high = int(found.lengths.min()), int(found.lengths.max())
     middle = int(numpy.median(found.lengths))
-    yield f"lengths    {low:,} to {high:,} letters, {middle:,} in the median; cut at {data.length:,}: {found.cut:,}"
+    yield f"lengths    {low:,} to {high:,} letters, {middle:,} in the median"
+    yield f"cut        {found.cut:,} to {data.length:,} letters"
     yield f"replaced   {found.replaced.note() or 'no letter'}"
     yield f"left out   {found.left_out:,} without a sequence or a label"
     same = found.duplicates
     yield (
-        f"duplicates {same.within_train:,} within the training data; in them, too: {same.val_in_train:,} held "
+        f"duplicates {same.within_train:,} within the training data; in it, too: {same.val_in_train:,} held "
         f"out, {same.test_in_train:,} of the test (either strand)"
     )
     if same.of_two_classes:

@@ -117,7 +117,7 @@ def notes(data: Parts, findings: Findings, length: int) -> Iterable[str]:
     if findings.cut:
         yield f"{findings.cut:,} sequences were cut to their first {length:,} letters"
     if findings.left_out:
-        yield f"{findings.left_out:,} without a sequence or a label were left out"
+        yield f"left out, without a sequence or a label: {findings.left_out:,}"
     if replaced := findings.replaced.note():
         yield replaced
 

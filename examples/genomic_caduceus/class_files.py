@@ -80,8 +80,10 @@ def split_files(folder: Path, entries: list[Path]) -> Parts:
     )
     if kind is None:
         missing = "test" if any(part_of(entry) == "train" for entry in entries) else "train"
-        files = entries or sorted(entry for entry in folder.iterdir() if is_table(entry) or is_fasta(entry))
-        hint = f"; to split one file by the seed, name it: data={files[0]}" if files else ""
+        tables = tables_in(folder)
+        hint = f"; to split one file by the seed, name it: data={tables[0]}" if tables else ""
+        if any(map(is_fasta, folder.iterdir())):
+            hint = "; a FASTA file per class goes into either, such as train/positive.fa"
         raise UsageError(f"{folder} has no folder {missing}; a data set has train and test{hint}")
     used = [entry for entry in entries if kind(entry)]
     unused = [entry.name for entry in entries if entry not in used]

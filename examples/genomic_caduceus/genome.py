@@ -66,7 +66,7 @@ def read_windows(path: Path, length: int, intervals: Path | None) -> Windows:
     if not all(map(len, found)):
         raise UsageError(
             f"{intervals or path} gives {len(found[0])} windows of {length} letters to learn from "
-            f"and {len(found[1])} to hold out; it takes at least 1 of each"
+            f"and {len(found[1])} to hold out; it takes at least 1 of each, so lower dataset.max_length"
         )
     return Windows(*found, genome.replaced, left_out)
 

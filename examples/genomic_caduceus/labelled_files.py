@@ -7,17 +7,17 @@ import numpy
 import pyarrow
 import pyarrow.compute as compute
 
-from examples.genomic_caduceus.fasta import Record, is_fasta, records_of, tokens_of
+from examples.genomic_caduceus.fasta import SUFFIXES, Record, is_fasta, records_of, tokens_of
 from examples.genomic_caduceus.sequences import Classes, Sequences
 from examples.genomic_caduceus.tokens import NoBase, Replaced, encode
 from examples.programs.array_files import check_memory
-from examples.programs.tables import Table, open_table
+from examples.programs.tables import Table, is_table, open_table
 from snippets.errors import UsageError, one_line
 
 SEQUENCE, LABEL = ("sequence", "seq"), ("label",)  # names of columns, in any case
 DNA = re.compile(r"[ACGTUN]{8,}", re.IGNORECASE)
 OF_HEADER = re.compile(r"(?:^|\s)label[=:](\S+)|\|([^|\s]+)$")  # >id label=1, >id|1
-WHOLE = re.compile(r"(-?\d+)\.0*")  # 1.0, as pandas writes the class 1 beside a missing one
+WHOLE = re.compile(r"^(-?\d+)\.0*$")  # 1.0, as pandas writes the class 1 beside a missing one
 MOST_CLASSES = 1000
 
 
@@ -71,11 +71,12 @@ def number_of(classes: Classes, name: str, path: Path) -> int:
 
 def open_labelled(path: Path) -> Table:
     """Open a table of sequences. Raises UsageError, also when it has no header."""
+    if not is_table(path):
+        what = "a folder" if path.is_dir() else f"neither FASTA ({', '.join(SUFFIXES)}) nor a table (.csv, …)"
+        raise UsageError(f"{path} is {what}; name a file of sequences")
     table = open_table(path, header=lambda cells: not any(map(DNA.fullmatch, cells)))
     if not table.has_header and any(map(DNA.fullmatch, first_cells(table))):
-        raise UsageError(
-            f"{path} has no header; write one: (echo sequence,label; cat {path}) > with-header.csv"
-        )
+        raise UsageError(f"{path} has no header; its first line names the columns, such as sequence,label")
     return table
 
 
@@ -124,7 +125,9 @@ def encoded(
     except NoBase as error:
         row = int(numpy.searchsorted(ends, error.place, side="right")) - 1
         place = error.place - int(ends[row]) + 1
-        raise UsageError(f"{table.row(int(rows[row]))}, place {place}: {error}") from None
+        again = letters[ends[row] : ends[row + 1]].tobytes().lower() in (b"sequence", b"seq")
+        why = "the header once more; remove it" if again else f"place {place}: {error}"
+        raise UsageError(f"{table.row(int(rows[row]))}, {why}") from None
 
 
 def letters_of(texts: pyarrow.LargeStringArray) -> tuple[numpy.ndarray, numpy.ndarray]:

@@ -42,13 +42,8 @@ from examples.programs.run_folder import check_empty, write_whole
 from snippets.errors import UsageError, exit_with_one_line
 
 HERE = "python examples/genomic_caduceus"
-FORMATS = {
-    "txt": LABELLED,
-    "csv": LABELLED,
-    "gue": LABELLED,
-    "fasta": CHAINS,
-    "genome": CHAINS,
-}  # and the data that they hold
+# Each with the data that it holds.
+FORMATS = {"txt": LABELLED, "csv": LABELLED, "gue": LABELLED, "fasta": CHAINS, "genome": CHAINS}
 
 
 def read_command_line(argv: Sequence[str] | None) -> argparse.Namespace:

@@ -149,8 +149,8 @@ def summary(trained: TrainedClassifier, counts: Counts, first: list[Prediction])
     ]
     by_class = ", ".join(f"{name}: {counts.of_class[name]:,}" for name in trained.names)
     notes = [
-        f"{counts.cut:,} sequences were cut to their first {trained.length:,} letters" if counts.cut else "",
-        f"{counts.empty:,} without a letter have no class" if counts.empty else "",
+        f"sequences cut to their first {trained.length:,} letters: {counts.cut:,}" if counts.cut else "",
+        f"sequences without a letter, which have no class: {counts.empty:,}" if counts.empty else "",
         counts.replaced.note(),
     ]
     lines = [*shown, f"classes    {by_class}", *(f"note       {note}" for note in notes if note)]

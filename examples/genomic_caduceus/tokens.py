@@ -45,8 +45,8 @@ class Replaced:
 
     def note(self) -> str:
         """Return what was replaced in words; empty if nothing was."""
-        kinds = ((self.ambiguous, "IUPAC letters read as N"), (self.uracil, "letters U read as T"))
-        return ", ".join(f"{count:,} {what}" for count, what in kinds if count)
+        kinds = (("IUPAC letters read as N", self.ambiguous), ("letters U read as T", self.uracil))
+        return ", ".join(f"{what}: {count:,}" for what, count in kinds if count)
 
 
 def encode(letters: numpy.ndarray, replaced: Replaced | None = None) -> numpy.ndarray:

@@ -29,7 +29,7 @@ def genome_data(path: Path, length: int | None, intervals: Path | None) -> Windo
     notes = [
         str(path),
         f"the windows of {intervals}" if intervals else "",
-        f"{windows.left_out:,} windows {why} left out" if windows.left_out else "",
+        f"windows {why}, left out: {windows.left_out:,}" if windows.left_out else "",
         windows.replaced.note(),
     ]
     source = "; ".join(filter(None, notes))

@@ -3,6 +3,7 @@
 import gzip
 
 import pytest
+import yaml
 
 from examples.genomic_caduceus import train
 from examples.genomic_caduceus.class_data import file_data
@@ -169,3 +170,63 @@ def test_wrong_genomes(data):
     assert refused(data, damaged).startswith("cannot read /genome.fa.gz: ")
     with pytest.raises(UsageError, match=r"name the genome that has them: dataset.reference=FILE.fa$"):
         read_parts(data, None)
+
+
+def two_genomes(data, *names):
+    """Write tables of two classes that both have a sequence X, and a genome for each; return their folder."""
+    for split in ("train", "test"):
+        for name in ("a", "b"):
+            (data / f"{split}/{name}.csv.gz").unlink()
+        write_table(data / f"{split}/human.csv.gz", ["0,chrX,0,4,+", "1,chrX,4,8,-"])
+        write_table(data / f"{split}/worm.csv.gz", ["0,X,0,4,+", "1,I,0,4,-"])
+    folder = data.parent / "genomes"
+    folder.mkdir()
+    for name, text in zip(names, (">X\nAAACCRGT\n", ">I\nAGTC\n>X\nTTTTGGGG\n"), strict=True):
+        (folder / name).write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    return folder
+
+
+FOUND = (["AAAC", "ACNG", "TTTT", "GACT"], [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("names", [("human.fa", "worm.fa"), ("GRCh38.fa.gz", "WBcel235.fa.gz")])
+@pytest.mark.parametrize("by_folder", [True, False])
+def test_each_class_is_read_in_its_own_genome(data, names, by_folder):
+    folder = two_genomes(data, *names)
+    url = "http://x/pub/{}"
+    classes = {"human": {"url": url.format("GRCh38.fa.gz")}, "worm": {"url": url.format("WBcel235.fa.gz")}}
+    (data / "metadata.yaml").write_text(yaml.safe_dump({"classes": classes, "version": 0}))
+    typed = folder if by_folder else ",".join(str(folder / name) for name in reversed(names))
+    options = TRAIN.resolve(TRAIN.read([f"data={data}", f"dataset.reference={typed}"]))
+    parts = read_parts(data, options.reference)
+    assert parts.names == ["human", "worm"]
+    assert [texts_of(parts.parts[part]) for part in ("train", "test")] == [FOUND, FOUND]
+    assert parts.parts["train"].replaced.ambiguous == 1
+
+
+def test_a_name_in_both_genomes_needs_one_of_the_class(data):
+    folder = two_genomes(data, "one.fa", "two.fa")
+    message = refused(data, folder)
+    assert message == (
+        "/data/train/human.csv.gz, line 2: /genomes/one.fa and /genomes/two.fa both have 'chrX'; call the "
+        "genome of the class human human.fa, and name it so in dataset.reference"
+    )
+    for name, own in (("one", "human"), ("two", "worm")):
+        (folder / f"{name}.fa").rename(folder / f"{own}.fa")
+    assert texts_of(read_parts(data, str(folder)).parts["test"]) == FOUND
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [("classes: [a", ""), ("a: 1", ""), ("classes: {human: {url: &x u}, worm: *x}", "aliases"), ("- x", "")],
+)
+def test_metadata_that_cannot_be_read_is_one_line(data, content, reason):
+    folder = two_genomes(data, "one.fa", "two.fa")
+    (data / "metadata.yaml").write_text(content)
+    message = refused(data, folder)
+    assert message.startswith("cannot read /data/metadata.yaml: ") and reason in message
+
+
+def test_folder_without_a_genome_is_named(data):
+    (data.parent / "empty").mkdir()
+    assert refused(data, data.parent / "empty").startswith("/empty holds no genome")

@@ -46,7 +46,7 @@ READ = {
 GENOMES = {  # for pretrain.py: the letters of each sequence, and what was replaced
     "GRCh38 from NCBI, with IUPAC letters": (
         {"NC_000001.11": "NNNNACGTTGCAACNGTNACGTNNNNNNNNACGTACGTACGT"},
-        "10 IUPAC letters read as N",
+        "IUPAC letters read as N: 10",
     ),
     "Ensembl, `toplevel.fa.gz`": ({"1": "NNNNACGTTGCAACACGTACGTACGTACGTACGTACGTAC"}, ""),
     "UCSC, `hg38.fa.gz`, also from `bgzip`": (
@@ -84,7 +84,10 @@ def test_forms_are_read_or_refused_as_said(form):
     elif (bed := folder / "human-sequences.bed").exists():
         (folder / "genome.fa").write_text(data_forms.HG38)
         found = read_windows(folder / "genome.fa", 10, bed)
-        assert [letters(part.reshape(-1)) for part in found[:2]] == ["CGTTGCAACA" + "GCAACACGTT", "TACGTACGTA"]
+        assert [letters(part.reshape(-1)) for part in found[:2]] == [
+            "CGTTGCAACA" + "GCAACACGTT",
+            "TACGTACGTA",
+        ]
     else:
         check_classes(folder, *READ[name])
 

@@ -68,7 +68,7 @@ def test_iupac_letters_are_n_and_u_is_t():
     found = sequences_of(["ARYSWKMBDHVN", "aryswkmbdhvn", "ACGU", "acgu"])
     assert letters(found.padded(12)) == ["A" + 11 * "N"] * 2 + [8 * "." + "ACGT"] * 2
     assert found.replaced == Replaced(ambiguous=20, uracil=2)
-    assert found.replaced.note() == "20 IUPAC letters read as N, 2 letters U read as T"
+    assert found.replaced.note() == "IUPAC letters read as N: 20, letters U read as T: 2"
     assert encode(numpy.array([], dtype=numpy.uint8)).tolist() == []
 
 
