@@ -8,14 +8,14 @@ from typing import NamedTuple
 import numpy
 import yaml
 
-from examples.genomic_caduceus.config_files import check_events
+from examples.genomic_caduceus.config_files import read_plain
 from examples.genomic_caduceus.fasta import is_fasta
 from examples.genomic_caduceus.genome import Genome, read_genome
 from examples.genomic_caduceus.sequences import Sequences
 from examples.genomic_caduceus.tokens import Replaced, other_strand
 from examples.programs.command_line import expanded
 from snippets.errors import UsageError, one_line
-from snippets.foreign_files import UNPACKED, lines_of, read_text
+from snippets.foreign_files import UNPACKED, lines_of
 
 HEADER = ("id", "region", "start", "end", "strand")
 SUFFIX = ".csv.gz"
@@ -105,9 +105,7 @@ def genomes_of_classes(folder: Path, names: list[str], paths: list[Path]) -> dic
     file = folder / "metadata.yaml"
     if len(paths) > 1 and file.exists():
         try:
-            text = read_text(file)
-            check_events(text)
-            for name, facts in yaml.load(text, yaml.BaseLoader)["classes"].items():
+            for name, facts in read_plain(file)["classes"].items():
                 called.get(name, set()).add(stem(PurePosixPath(facts["url"]).name))
         except (OSError, ValueError, TypeError, KeyError, AttributeError, yaml.YAMLError) as error:
             reason = getattr(error, "strerror", None) or one_line(str(error))
