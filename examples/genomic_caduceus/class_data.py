@@ -75,9 +75,10 @@ def file_data(path: Path, length: int | None, seed: int, reference: str | None =
     longest = int(lengths.max())
     length = min(length or longest, longest)
     check_padding(path, lengths, length)
-    labelled = {
-        name: Labelled(part.padded(length), part.class_numbers()) for name, part in data.parts.items()
-    }
+    labelled = {}
+    for name, part in data.parts.items():
+        labelled[name] = Labelled(part.padded(length), part.class_numbers())
+        part.tokens.clear()  # all copies together would take more memory than was checked
     train, val, test = split(path, labelled, seed)
     replaced = Replaced(
         sum(part.replaced.ambiguous for part in parts), sum(part.replaced.uracil for part in parts)

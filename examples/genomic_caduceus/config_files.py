@@ -41,7 +41,7 @@ def check_files() -> None:
 
 
 def read_plain(path: Path) -> Any:
-    """Return the content of a small YAML file, all of it as text. Raises OSError, ValueError and YAMLError."""
+    """Return the content of a small YAML file, all of it as text. Raises OSError, ValueError, YAMLError."""
     text = read_text(path, MOST)
     check_events(text)
     return yaml.load(text, yaml.BaseLoader)

@@ -197,3 +197,9 @@ def test_labels_of_classes_are_kept_by_file(write):
         {"b": 0, "a": 1},
         1,
     )
+
+
+def test_a_row_of_a_later_part_is_named(write):
+    lines = [f"{'ACGT' * 20},{number % 2}" for number in range(15_000)]  # more than a megabyte
+    lines[14_000] = "ACGTX,1"
+    assert refusal(write(table(lines))).startswith("data.csv, line 14002, place 5: the letter 'X' is no base")
