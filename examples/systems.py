@@ -227,7 +227,11 @@ SYSTEMS = (
             Program("pretrain", tiny=FEW_SEQUENCES, speaks_hydra=True),
             Program("train", tiny=FEW_SEQUENCES, speaks_hydra=True),
         ),
-        pages=("examples/genomic-caduceus/index.md", "examples/genomic-caduceus/training.md"),
+        pages=(
+            "examples/genomic-caduceus/index.md",
+            "examples/genomic-caduceus/data.md",
+            "examples/genomic-caduceus/training.md",
+        ),
         measured=(
             MeasuredTraining("small", BASES, {}, epochs=3, program="pretrain"),
             MeasuredTraining("small", BASES, {}, epochs=12, gpu=True, program="pretrain"),

@@ -1,28 +1,130 @@
-"""Labelled sequences in files: folders of classes, or intervals of a genome."""
+"""Data sets of sequences with classes: which files of a folder are which part, and what is in them."""
 
-import csv
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy
 
-from examples.genomic_caduceus.genome import read_fasta
-from examples.genomic_caduceus.tokens import LETTERS, letters, no_base, other_strand
+from examples.genomic_caduceus.fasta import is_fasta, records_of, tokens_of
+from examples.genomic_caduceus.intervals import SUFFIX, holds_intervals, read_intervals
+from examples.genomic_caduceus.labelled_files import check_size, read_labelled
+from examples.genomic_caduceus.sequences import Classes, Sequences
+from examples.genomic_caduceus.tokens import NoBase, encode
+from examples.programs.tables import is_table
 from snippets.errors import UsageError
-from snippets.foreign_files import UNPACKED, lines_of, read_bytes
+from snippets.foreign_files import read_bytes
 
-LARGEST = 1 << 24  # bytes of a sequence
-SPLITS = ("train", "test")
+LARGEST = 1 << 24  # bytes of a file with one sequence
+WHOLE = "all"  # the only part of a data set in one file
+PARTS = dict.fromkeys(("dev", "val", "valid", "validation"), "val") | {"train": "train", "test": "test"}
+WHOLE_NUMBER = re.compile(r"-?\d{1,18}", re.ASCII)
+FIRST_WORD = re.compile(r"[a-z]+(?=[-_.]|$)")  # of train-00000-of-00001.parquet: train
 
 
-@dataclass(frozen=True)
-class Labelled:
-    """Sequences of a split with their class indices."""
+class Parts(NamedTuple):
+    """The names of the classes, and train, test and perhaps val; or WHOLE, a file that is not split."""
 
-    sequences: list[str]
-    classes: list[int]
+    names: list[str]
+    parts: dict[str, Sequences]
+    note: str = ""  # about files that were not read
+
+
+def read_parts(path: Path, reference: str | None) -> Parts:
+    """Return a data set in a file or folder; `reference` names its genomes, for places. Raises UsageError."""
+    if path.is_file():
+        return labelled_parts({WHOLE: [path]})
+    folder = path / "data" if not split_entries(path) and split_entries(path / "data") else path
+    entries = split_entries(folder)
+    if not any(entry.is_dir() for entry in entries):
+        return split_files(folder, entries)
+    if holds_intervals(folder):
+        return Parts(*read_intervals(folder, same_classes(folder, tables_of_places), reference))
+    train = [entry for entry in entries if entry.name == "train"]
+    files = list(train[0].iterdir()) if train else []
+    if any(map(is_fasta, files)):
+        return fasta_of_classes(folder)
+    if any(map(is_table, files)) and not any(entry.is_dir() for entry in files):
+        return labelled_parts({part: tables_in(found) for part, found in split_folders(folder).items()})
+    names = class_names(folder)
+    return Parts(names, {part: read_split(found, names) for part, found in split_folders(folder).items()})
+
+
+def split_entries(folder: Path) -> list[Path]:
+    """Return the files and folders that are called train, test, dev or alike, in order."""
+    found = [entry for entry in folder.iterdir() if part_of(entry)] if folder.is_dir() else []
+    return sorted(entry for entry in found if entry.is_dir() or is_table(entry) or is_fasta(entry))
+
+
+def part_of(entry: Path) -> str | None:
+    """Return the part of a data set that a file or folder is called after: train, val or test."""
+    word = FIRST_WORD.match(entry.name.lower())
+    return PARTS.get(word[0]) if word else None
+
+
+def split_folders(folder: Path) -> dict[str, Path]:
+    """Return the folders train, test and perhaps val of a data set. Raises UsageError."""
+    found = {PARTS[entry.name]: entry for entry in split_entries(folder) if entry.name in PARTS}
+    for name in ("train", "test"):
+        if name not in found or not found[name].is_dir():
+            raise UsageError(f"{folder} has no folder {name}; a data set has train and test")
+    return found
+
+
+def split_files(folder: Path, entries: list[Path]) -> Parts:
+    """Return a data set of the files train, test and perhaps dev, all of one kind. Raises UsageError."""
+    kinds = (lambda path: ".parquet" in path.suffixes, is_table, is_fasta)
+    kind = next(
+        (kind for kind in kinds if {"train", "test"} <= {part_of(e) for e in entries if kind(e)}), None
+    )
+    if kind is None:
+        missing = "test" if any(part_of(entry) == "train" for entry in entries) else "train"
+        tables = tables_in(folder)
+        hint = f"; to split one file by the seed, name it: data={tables[0]}" if tables else ""
+        if any(map(is_fasta, folder.iterdir())):
+            hint = "; a FASTA file per class goes into either, such as train/positive.fa"
+        raise UsageError(f"{folder} has no folder {missing}; a data set has train and test{hint}")
+    used = [entry for entry in entries if kind(entry)]
+    unused = [entry.name for entry in entries if entry not in used]
+    note = f"{', '.join(unused)} not read" if unused else ""
+    of_part: dict[str, list[Path]] = {}
+    for entry in used:
+        of_part.setdefault(str(part_of(entry)), []).append(entry)
+    return labelled_parts(of_part, note)
+
+
+def tables_in(folder: Path) -> list[Path]:
+    """Return the tables in a folder by name."""
+    return sorted(filter(is_table, folder.iterdir()))
+
+
+def labelled_parts(files: dict[str, list[Path]], note: str = "") -> Parts:
+    """Return the parts of a data set from the files of each, in which every sequence has its label."""
+    classes: Classes = {}
+    parts = {part: Sequences() for part in files}
+    for part, paths in sorted(files.items(), key=lambda item: item[0] != "train"):
+        known = set(classes)
+        for path in paths:
+            read_labelled(path, parts[part], classes)
+        if not len(parts[part]):
+            raise UsageError(f"{paths[0]} holds no labelled sequence" if paths else f"no file for {part}")
+        if part != "train" and part != WHOLE and (new := sorted(set(classes) - known)):
+            raise UsageError(f"{paths[0]}: the class {new[0]!r:.60} is not in the training data")
+    names = ordered(classes)
+    if len(names) < 2:
+        raise UsageError(f"{files[min(files)][0]}: all labels are {names[0]!r:.60}; it takes 2 classes")
+    renumbered = numpy.array([names.index(name) for name in classes])
+    for sequences in parts.values():
+        numbers = numpy.frombuffer(sequences.classes, dtype=numpy.int64)
+        numbers[:] = renumbered[numbers]
+    return Parts(names, parts, note)
+
+
+def ordered(classes: Iterable[str]) -> list[str]:
+    """Return the names of classes in the order that defines their indices: 2 before 10, else by letter."""
+    names = sorted(classes)
+    return sorted(names, key=int) if all(WHOLE_NUMBER.fullmatch(name) for name in names) else names
 
 
 # --8<-- [start:class_names]
@@ -32,14 +134,11 @@ def same_classes(folder: Path, classes_in: Callable[[Path], list[str]]) -> list[
     A folder listing has no defined order and may contain files such as .DS_Store, so without sorting, train
     and test could get different indices. Raises UsageError.
     """
-    found = {}
-    for split in SPLITS:
-        if not (folder / split).is_dir():
-            raise UsageError(f"{folder} has no folder {split}; a data set has train and test")
-        found[split] = sorted(classes_in(folder / split))
-    if found["train"] != found["test"]:
-        only = sorted(set(found["train"]) ^ set(found["test"]))[0]
-        raise UsageError(f"{folder}: the class {only} is in only one of train and test")
+    found = {part: sorted(classes_in(path)) for part, path in split_folders(folder).items()}
+    for part, names in found.items():
+        if names != found["train"]:
+            only = sorted(set(found["train"]) ^ set(names))[0]
+            raise UsageError(f"{folder}: the class {only} is in only one of train and {part}")
     if len(found["train"]) < 2:
         raise UsageError(f"{folder}/train has {len(found['train'])} classes; it takes at least 2")
     return found["train"]
@@ -55,129 +154,49 @@ def class_names(folder: Path) -> list[str]:
 
 
 # --8<-- [end:class_names]
-def read_split(folder: Path, names: list[str]) -> Labelled:
+def tables_of_places(folder: Path) -> list[str]:
+    """Return the names of the classes with a table in the folder of a split."""
+    return [path.name.removesuffix(SUFFIX) for path in folder.glob(f"*{SUFFIX}") if path.name[0] != "."]
+
+
+def fasta_of_classes(folder: Path) -> Parts:
+    """Return a data set with a FASTA file per class in each of its folders. Raises UsageError."""
+
+    def files_in(split: Path) -> dict[str, Path]:
+        found: dict[str, Path] = {}
+        for path in sorted(filter(is_fasta, split.iterdir())):
+            name = path.name.removesuffix(".gz").rpartition(".")[0]
+            if name in found:
+                raise UsageError(f"{split}: {path.name} and {found[name].name} are one class; remove one")
+            found[name] = path
+        return found
+
+    names = same_classes(folder, lambda split: list(files_in(split)))
+    parts = {}
+    for part, split in split_folders(folder).items():
+        parts[part] = Sequences()
+        for name, path in files_in(split).items():
+            for record in records_of(path):
+                parts[part].add(tokens_of(path, record, parts[part].replaced), names.index(name))
+                check_size(path, parts[part])
+    return Parts(names, parts)
+
+
+def read_split(folder: Path, names: list[str]) -> Sequences:
     """Return the sequences in a folder of a split, by class and by file name. Raises UsageError."""
-    sequences, classes = [], []
+    found = Sequences()
     for number, name in enumerate(names):
         files = sorted(path for path in (folder / name).glob("*.txt") if path.name[0] != ".")
         if not files:
             raise UsageError(f"{folder / name} holds no sequence (.txt)")
         for path in files:
             try:
-                text = read_bytes(path, LARGEST).decode("ascii", "replace").strip()
+                text = read_bytes(path, LARGEST).strip()
+                found.add(encode(numpy.frombuffer(text, dtype=numpy.uint8), found.replaced), number)
             except OSError as error:
                 raise UsageError(f"cannot read {path}: {error.strerror}") from None
+            except NoBase as error:
+                raise UsageError(f"{path}, place {error.place + 1}: {error}") from None
             if not text:
                 raise UsageError(f"{path} is empty")
-            if other := text.strip(LETTERS):
-                raise UsageError(f"{path}: {no_base(other[0])}")
-            sequences.append(text)
-            classes.append(number)
-    return Labelled(sequences, classes)
-
-
-HEADER = ("id", "region", "start", "end", "strand")
-SUFFIX = ".csv.gz"
-MOST_ROWS = 2_000_000  # of a table; each takes 400 bytes
-
-
-class Place(NamedTuple):
-    """The interval of a sequence: from `start`, counted from 0, to before `end`; - is the other strand."""
-
-    region: str
-    start: int
-    end: int
-    strand: str
-    source: str  # file and line, for errors
-
-
-def holds_intervals(folder: Path) -> bool:
-    """Return whether a folder contains tables of intervals instead of sequences."""
-    return (folder / "metadata.yaml").exists() or any((folder / "train").glob(f"*{SUFFIX}"))
-
-
-def read_intervals(folder: Path, reference: Path | None) -> tuple[list[str], dict[str, Labelled]]:
-    """Return the names of the classes, and the sequences of both splits, as for a folder of texts.
-
-    `reference` is the genome. Raises UsageError.
-    """
-    if reference is None:
-        raise UsageError(
-            f"{folder} says where its sequences are; name the genome that has them: dataset.reference=FILE.fa"
-        )
-    names = same_classes(folder, tables_in)
-    places = {
-        split: [list(read_table(folder / split / f"{name}{SUFFIX}")) for name in names] for split in SPLITS
-    }
-    tables = [rows for classes in places.values() for rows in classes]
-    regions = {place.region for rows in tables for place in rows}
-    genome = read_fasta(reference, lambda name: not regions.isdisjoint(also_called(name)))
-    length = sum(place.end - place.start for rows in tables for place in rows)
-    if length > max(UNPACKED, sum(map(len, genome.values()))):  # rows may repeat one interval many times
-        raise UsageError(f"{folder}: its sequences have {length:,} letters, more than {reference}")
-    genome = {other: tokens for name, tokens in genome.items() for other in also_called(name)} | genome
-    found = {}
-    for split, classes in places.items():
-        sequences = [sequence_at(place, genome, reference) for rows in classes for place in rows]
-        numbers = [number for number, rows in enumerate(classes) for _ in rows]
-        found[split] = Labelled(sequences, numbers)
-    return names, found
-
-
-def tables_in(folder: Path) -> list[str]:
-    """Return the names of the classes with a table in the folder of a split."""
-    found = folder.glob(f"*{SUFFIX}")
-    return [path.name.removesuffix(SUFFIX) for path in found if path.name[0] != "."]
-
-
-def also_called(name: str) -> set[str]:
-    """Return the names that intervals may use for a sequence of a genome.
-
-    Ensembl's genomes use 1 for chr1, and its transcripts have a version after a point.
-    """
-    return {name, f"chr{name}", name.partition(".")[0]}
-
-
-def read_table(path: Path) -> Iterator[Place]:
-    """Yield the rows of a table. Raises UsageError, also when there is none."""
-    try:
-        rows = csv.reader((line.decode() for line in lines_of(path)), strict=True)
-        header = next(rows, [])
-        if tuple(header) != HEADER:
-            raise UsageError(f"{path} begins with {','.join(header)!r:.60}, not with {','.join(HEADER)}")
-        line = 1
-        for line, row in enumerate(rows, 2):
-            if line > MOST_ROWS:
-                raise UsageError(f"{path}: more than {MOST_ROWS:,} rows are not read")
-            yield place_in(row, f"{path}, line {line}")
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        reason = getattr(error, "strerror", None) or f"it is damaged or no compressed table ({error})"
-        raise UsageError(f"cannot read {path}: {reason}") from None
-    if line == 1:
-        raise UsageError(f"{path} holds no sequence")
-
-
-def place_in(row: list[str], source: str) -> Place:
-    """Return the interval in a row. Raises UsageError."""
-    if len(row) != len(HEADER):
-        raise UsageError(f"{source}: {len(row)} values; it takes {len(HEADER)}: {', '.join(HEADER)}")
-    _, region, start, end, strand = row
-    if not all(number.isascii() and number.isdigit() and len(number) < 16 for number in (start, end)):
-        raise UsageError(f"{source}: start and end must be whole numbers, not {start!r:.20} and {end!r:.20}")
-    if strand not in ("+", "-", ""):
-        raise UsageError(f"{source}: the strand is {strand!r:.20}; it must be +, - or empty")
-    return Place(region, int(start), int(end), strand, source)
-
-
-def sequence_at(place: Place, genome: dict[str, numpy.ndarray], reference: Path) -> str:
-    """Return the letters of an interval. Raises UsageError."""
-    if place.region not in genome:
-        raise UsageError(f"{place.source}: {reference} has no sequence {place.region!r:.60}")
-    tokens = genome[place.region]
-    if not place.start < place.end <= len(tokens):
-        raise UsageError(
-            f"{place.source}: {place.start:,} to {place.end:,} is no part of {place.region}, "
-            f"which has {len(tokens):,} letters"
-        )
-    sequence = letters(tokens[place.start : place.end])
-    return other_strand(sequence) if place.strand == "-" else sequence
+    return found

@@ -27,6 +27,11 @@ def describe(task: "Classification", config: dict[str, Any]) -> list[str]:
         lines.append(
             f"           accuracy {data.best[0]:.2%} on the test sequences at best, loss {data.best[1]:.4f}"
         )
+    if data.findings is not None and data.findings.duplicates.test_in_train:
+        lines.append(
+            f"note       {data.findings.duplicates.test_in_train:,} test sequences are in the training data, "
+            "too, on either strand; check_data.py has more"
+        )
     if options.pretrained is not None:
         lines.append(f"           begins with {config['pretrained']}")
     return [*lines, recipe_line(options, config, f"AdamW, lr {options.lr:g} (warm-up, cosine)", "sequences")]

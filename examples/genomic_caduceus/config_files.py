@@ -5,6 +5,7 @@ gigabytes.
 """
 
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -29,9 +30,7 @@ def check_files() -> None:
     """Raise UsageError for a file in configs/ that is too large, or not plain YAML without expansion."""
     for path in sorted(CONFIGS.rglob("*.yaml")):
         try:
-            text = read_text(path, MOST)
-            check_events(text)
-            content = yaml.load(text, yaml.BaseLoader) or {}
+            content = read_plain(path) or {}
             if not isinstance(content, dict):
                 raise ValueError("it holds no keys")
             if ".." in str(content.get("defaults")):
@@ -39,6 +38,13 @@ def check_files() -> None:
         except (OSError, ValueError, yaml.YAMLError) as error:
             reason = getattr(error, "strerror", None) or one_line(str(error))
             raise UsageError(f"cannot read {path}: {reason}") from None
+
+
+def read_plain(path: Path) -> Any:
+    """Return the content of a small YAML file, all of it as text. Raises OSError, ValueError, YAMLError."""
+    text = read_text(path, MOST)
+    check_events(text)
+    return yaml.load(text, yaml.BaseLoader)
 
 
 def check_events(text: str) -> None:

@@ -1,8 +1,8 @@
-"""The data sets of `data=`: generated sequences, a folder of classes, or a genome."""
+"""The data sets of `data=`: generated sequences, a folder or file of labelled ones, or a genome."""
 
 from pathlib import Path
 
-from examples.genomic_caduceus.class_data import ClassData, folder_data
+from examples.genomic_caduceus.class_data import ClassData, file_data
 from examples.genomic_caduceus.generated_sequences import chain_data, motif_data
 from examples.genomic_caduceus.window_data import WindowData, genome_data
 from examples.programs.command_line import expanded
@@ -27,11 +27,15 @@ def find_data(text: str, windows: bool) -> tuple[str, str]:
     path = expanded(text)
     if windows and path.is_file():
         return "genome", str(path.resolve())
-    if not windows and path.is_dir():
-        return "folder", str(path.resolve())
+    if not windows and (path.is_dir() or path.is_file()):
+        return "folder" if path.is_dir() else "file", str(path.resolve())
     if not windows and text == path.name and expanded(str(DOWNLOADS / text)).is_dir():
         return "folder", str(expanded(str(DOWNLOADS / text)).resolve())
-    known = "nor a FASTA file" if windows else f"nor a folder with train and test, here or in {DOWNLOADS}"
+    known = (
+        "nor a FASTA file"
+        if windows
+        else f"nor a folder with train and test, here or in {DOWNLOADS}, nor a file of labelled sequences"
+    )
     raise UsageError(f"data={text}: neither {' nor '.join(names)} {known}")
 
 
@@ -46,8 +50,8 @@ def load_classes(
     name: str, data: str, sequences: int | None, length: int | None, seed: int, reference: str | None = None
 ) -> ClassData:
     """Return labelled sequences; `sequences` is the number to generate. Raises UsageError."""
-    if name == "folder":
-        return folder_data(Path(data), length, seed, Path(reference) if reference else None)
+    if name in ("folder", "file"):
+        return file_data(Path(data), length, seed, reference)
     return motif_data(to_generate(sequences), seed, **({} if length is None else {"length": length}))
 
 

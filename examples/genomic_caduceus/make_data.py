@@ -5,6 +5,7 @@ With no option: 4,000 labelled training sequences and 2,000 test sequences, in d
     --data motif            half of the sequences hold a motif: for train.py
       --format txt          {train,test}/<class>/<id>.txt, as the genomic_benchmarks package downloads them
       --format csv          {train,test}/<class>.csv.gz and a genome, as its repository holds them
+      --format gue          train.csv, dev.csv and test.csv with sequence,label, as GUE (DNABERT-2) has them
     --data markov, hairpin  sequences without classes: for pretrain.py
       --format fasta        sequences.fa, a record per sequence
       --format genome       genome.fa, all of them in one record
@@ -33,6 +34,7 @@ from examples.genomic_caduceus.sequence_files import (
     write_folders,
     write_genome,
     write_intervals,
+    write_labelled,
     write_records,
 )
 from examples.programs.command_line import StrictParser, expanded, whole_number
@@ -40,7 +42,8 @@ from examples.programs.run_folder import check_empty, write_whole
 from snippets.errors import UsageError, exit_with_one_line
 
 HERE = "python examples/genomic_caduceus"
-FORMATS = {"txt": LABELLED, "csv": LABELLED, "fasta": CHAINS, "genome": CHAINS}  # and the data that they hold
+# Each with the data that it holds.
+FORMATS = {"txt": LABELLED, "csv": LABELLED, "gue": LABELLED, "fasta": CHAINS, "genome": CHAINS}
 
 
 def read_command_line(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -77,6 +80,9 @@ def write_classes(options: argparse.Namespace) -> list[str]:
             functools.partial(write_intervals, splits=splits, names=data.names, seed=options.seed),
         )
         words.append(f"dataset.reference={options.out / 'genome.fa'}")
+    elif options.format == "gue":
+        parts = {"train": data.train, "dev": data.val, "test": data.test}
+        write_whole(options.out, functools.partial(write_labelled, splits=parts))
     else:
         write_whole(options.out, functools.partial(write_folders, splits=splits, names=data.names))
     best = []

@@ -45,7 +45,7 @@ QUICK = {"epochs": 1, "max_steps": 10, "width": 16, "layers": 1, "state": 2, "se
 class GenomicOptions(TrainingOptions):
     """All options that both programs share, with their final values."""
 
-    data_name: str  # the name of generated data, "folder" or "genome"
+    data_name: str  # the name of generated data, "folder", "file" or "genome"
     sequences: int | None = None  # to generate; None for other data
     length: int | None = None  # tokens of a sequence; None: those of the longest sequence
     width: int
@@ -137,7 +137,7 @@ PRETRAINED = Key(
 MASKED = Key("dataset.mlm_probability", number(0, 1, above=True, below=True), "share of bases to guess", 0.15)
 INTERVALS = Key("dataset.intervals", or_null(path_of), "BED file with the windows of a genome", None)
 REFERENCE = Key(
-    "dataset.reference", or_null(path_of), "FASTA file, where the data are places in a genome", None
+    "dataset.reference", or_null(path_of), "for places in genomes: a FASTA file, A.fa,B.fa or a folder", None
 )
 # --8<-- [end:keys]
 OF_THE_CALL = {
@@ -266,8 +266,13 @@ class CommandLine(NamedTuple, Generic[Kind]):
         options["data_name"], options["data"] = find_data(options["data"], self.kind is PretrainingOptions)
         for option, kind in (("intervals", "genome"), ("reference", "folder")):
             if options.get(option) is not None and options["data_name"] != kind:
-                reason = f"has no effect: data={options['data']} is generated"
-                raise UsageError(f"{self.name_of(option)}={options[option]} {reason}; name data of your own")
+                is_file = options["data_name"] == "file"
+                what = "a file with the sequences themselves" if is_file else "generated"
+                cure = "leave it out" if is_file else "name data of your own"
+                raise UsageError(
+                    f"{self.name_of(option)}={options[option]} has no effect: data={options['data']} is "
+                    f"{what}; {cure}"
+                )
         if not options["drop_last"]:
             raise UsageError(
                 "dataset.drop_last=false: every step of training takes whole batches here; evaluation leaves "

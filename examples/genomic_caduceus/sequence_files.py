@@ -10,7 +10,7 @@ import numpy
 import torch
 
 from examples.genomic_caduceus.class_data import Labelled
-from examples.genomic_caduceus.class_files import HEADER
+from examples.genomic_caduceus.intervals import HEADER
 from examples.genomic_caduceus.tokens import BASES, letters, other_strand
 
 LINE = 60  # letters in a line of FASTA
@@ -39,24 +39,34 @@ def write_intervals(folder: Path, splits: Splits, names: tuple[str, ...], seed: 
     genome: dict[str, list[str]] = {f"chr{number + 1}": [] for number in range(CHROMOSOMES)}
     ends = dict.fromkeys(genome, 0)
 
-    def place(row: int, sequence: str) -> tuple[str, int, int, str]:
+    def place(row: int, tokens: numpy.ndarray) -> tuple[str, int, int, str]:
         region, strand = f"chr{row % CHROMOSOMES + 1}", "+-"[random.integers(2)]
         gap = "".join(BASES[base] for base in random.integers(0, 4, random.integers(1, GAP)))
-        genome[region] += [gap, sequence if strand == "+" else other_strand(sequence)]
+        genome[region] += [gap, letters(tokens if strand == "+" else other_strand(tokens))]
         start = ends[region] + len(gap)
-        ends[region] = start + len(sequence)
+        ends[region] = start + len(tokens)
         return region, start, ends[region], strand
 
     for split, data in splits.items():
         rows: dict[str, list[tuple]] = {name: [] for name in names}
         for row, (tokens, number) in enumerate(zip(data.tokens.numpy(), data.classes.tolist(), strict=True)):
-            rows[names[number]].append((row, *place(row, letters(tokens))))
+            rows[names[number]].append((row, *place(row, tokens)))
         (folder / split).mkdir()
         for name in names:
             write_table(folder / split / f"{name}.csv.gz", rows[name])
     write_fasta(folder / "genome.fa", {name: "".join(parts) for name, parts in genome.items()})
     classes = "".join(f"  {name}:\n    type: fa\n    url: genome.fa\n" for name in names)
     (folder / "metadata.yaml").write_text(f"classes:\n{classes}version: 0\n", encoding="utf-8")
+
+
+def write_labelled(folder: Path, splits: Splits) -> None:
+    """Write a table per split with the columns sequence and label, the class index, as GUE has them."""
+    for split, data in splits.items():
+        with (folder / f"{split}.csv").open("w", encoding="ascii", newline="") as file:
+            table = csv.writer(file, lineterminator="\n")
+            table.writerow(("sequence", "label"))
+            pairs = zip(data.tokens.numpy(), data.classes.tolist(), strict=True)
+            table.writerows((letters(tokens), number) for tokens, number in pairs)
 
 
 def write_table(path: Path, rows: Iterable[tuple]) -> None:

@@ -1,11 +1,9 @@
 """Bases as tokens, one per letter, and their complements on the other strand."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy
 import torch
-
-from snippets.errors import UsageError
 
 # --8<-- [start:tokens]
 SPECIAL = ("[CLS]", "[SEP]", "[BOS]", "[MASK]", "[PAD]", "[RESERVED]", "[UNK]")
@@ -26,34 +24,61 @@ def complement_map() -> torch.Tensor:
 
 
 # --8<-- [end:tokens]
-def encode(sequence: str, length: int) -> numpy.ndarray:
-    """Return the first `length` letters of a sequence as tokens, uint8 (length,), with padding on the left.
+AMBIGUOUS = "RYSWKMBDHV"  # IUPAC's letters for two or three possible bases; they are read as N
 
-    Lower case, which marks repeats in FASTA files, is the same. Raises UsageError for other letters.
+
+class NoBase(ValueError):
+    """A letter that is no base, with its place in what was given, counted from 0."""
+
+    def __init__(self, letter: int, place: int) -> None:
+        gap = "; remove the gaps of an alignment" if letter in b"-." else ""
+        super().__init__(f"the letter {chr(letter)!r} is no base; the letters are {', '.join(BASES)}{gap}")
+        self.place = place
+
+
+@dataclass
+class Replaced:
+    """How many letters were read as others."""
+
+    ambiguous: int = 0  # AMBIGUOUS, read as N
+    uracil: int = 0  # U of RNA, read as T
+
+    def note(self) -> str:
+        """Return what was replaced in words; empty if nothing was."""
+        kinds = (("IUPAC letters read as N", self.ambiguous), ("letters U read as T", self.uracil))
+        return ", ".join(f"{what}: {count:,}" for what, count in kinds if count)
+
+
+def encode(letters: numpy.ndarray, replaced: Replaced | None = None) -> numpy.ndarray:
+    """Return the tokens, uint8 (letters,), of letters, uint8 (letters,), and count in `replaced`.
+
+    Lower case, which marks repeats in FASTA files, is the same. Raises NoBase.
     """
-    letters = numpy.frombuffer(sequence[:length].encode("latin1", "replace"), dtype=numpy.uint8)
-    tokens = numpy.full(length, PAD, dtype=numpy.uint8)
-    tokens[length - len(letters) :] = found = TOKEN_OF_BYTE[letters]
-    if not found.all():  # 0 is [CLS], which stands for no letter
-        raise UsageError(no_base(sequence[int((found == 0).argmax())]))
+    tokens = TOKEN_OF_BYTE[letters]
+    if not tokens.all():  # 0 is [CLS], which stands for no letter
+        place = int((tokens == 0).argmax())
+        raise NoBase(int(letters[place]), place)
+    if replaced is not None:
+        kinds = KIND_OF_BYTE[letters]
+        replaced.ambiguous += int(numpy.count_nonzero(kinds == 1))
+        replaced.uracil += int(numpy.count_nonzero(kinds == 2))
     return tokens
 
 
-def no_base(letter: str) -> str:
-    """Return the error message for a letter that is no base."""
-    return f"the letter {letter!r} is no base; the letters are {', '.join(BASES)}"
-
-
-def token_of_byte() -> numpy.ndarray:
-    """Return the token of each letter by its code, uint8 (256,); 0 for other characters."""
+def table_of_bytes(values: dict[str, int]) -> numpy.ndarray:
+    """Return the value of each letter in either case by its code, uint8 (256,); 0 for other characters."""
     table = numpy.zeros(256, dtype=numpy.uint8)
-    for token, base in enumerate(BASES, FIRST_BASE):
-        table[[ord(base), ord(base.lower())]] = token
+    for letter, value in values.items():
+        table[[ord(letter), ord(letter.lower())]] = value
     return table
 
 
-TOKEN_OF_BYTE = token_of_byte()
-LETTERS = BASES + BASES.lower()
+KIND_OF_BYTE = table_of_bytes(dict.fromkeys(AMBIGUOUS, 1) | {"U": 2})
+TOKEN_OF_BYTE = table_of_bytes(
+    {base: token for token, base in enumerate(BASES, FIRST_BASE)}
+    | dict.fromkeys(AMBIGUOUS, UNKNOWN_BASE)
+    | {"U": FIRST_BASE + BASES.index("T")}
+)
 BYTES = numpy.frombuffer(BASES.encode(), dtype=numpy.uint8)
 
 
@@ -62,20 +87,12 @@ def letters(tokens: numpy.ndarray) -> str:
     return BYTES[tokens - FIRST_BASE].tobytes().decode()
 
 
-def other_strand(sequence: str) -> str:
-    """Return the reverse complement of a sequence of letters in upper case."""
-    return sequence.translate(OTHER_LETTERS)[::-1]
+def other_strand(tokens: numpy.ndarray) -> numpy.ndarray:
+    """Return the reverse complement of tokens, uint8 (letters,)."""
+    return PARTNER_OF_TOKEN[tokens[::-1]]
 
 
-OTHER_LETTERS = str.maketrans(PARTNER)
-
-
-def encode_all(sequences: Sequence[str], length: int) -> torch.Tensor:
-    """Return the tokens of sequences, uint8 (sequences, length). Raises UsageError."""
-    tokens = numpy.empty((len(sequences), length), dtype=numpy.uint8)
-    for row, sequence in zip(tokens, sequences, strict=True):
-        row[:] = encode(sequence, length)
-    return torch.from_numpy(tokens)
+PARTNER_OF_TOKEN = complement_map().numpy().astype(numpy.uint8)
 
 
 # --8<-- [start:reverse_complement]

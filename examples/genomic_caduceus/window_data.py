@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from examples.genomic_caduceus.genome import read_windows
+from examples.genomic_caduceus.genome import MOST_UNKNOWN, read_windows
 
 WINDOW = 1024  # letters of a genome
 
@@ -24,5 +24,14 @@ class WindowData:
 
 def genome_data(path: Path, length: int | None, intervals: Path | None) -> WindowData:
     """Return windows of a genome. Raises UsageError."""
-    train, val = read_windows(path, length or WINDOW, intervals)
-    return WindowData("genome", str(path), torch.from_numpy(train), torch.from_numpy(val))
+    windows = read_windows(path, length or WINDOW, intervals)
+    why = "without room in their sequence" if intervals else f"with more than {MOST_UNKNOWN:.0%} N"
+    notes = [
+        str(path),
+        f"the windows of {intervals}" if intervals else "",
+        f"windows {why}, left out: {windows.left_out:,}" if windows.left_out else "",
+        windows.replaced.note(),
+    ]
+    source = "; ".join(filter(None, notes))
+    train, val = torch.from_numpy(windows.train), torch.from_numpy(windows.val)
+    return WindowData("genome", source, train, val)

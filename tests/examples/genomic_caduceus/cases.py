@@ -6,6 +6,7 @@ from statistics import fmean
 from tests.examples.system_cases import CPU, Command, SystemCases, results, spread, tiny_words
 
 PRETRAIN, TRAIN = "genomic_caduceus/pretrain", "genomic_caduceus/train"
+RUN = f"runs/{TRAIN}/first"
 SEED = ("out/sequences/seed-1",)
 SECONDS = tiny_words(TRAIN, **{"epochs": 20, "dataset.sequences": None, "batch_size": 6})
 
@@ -20,10 +21,11 @@ def reached():
 
 
 def make_files(folder):
-    """Write sequences to learn from."""
+    """Write sequences to learn from, and others to classify."""
     from examples.genomic_caduceus import make_data
 
     make_data.main(["--sequences", "48", "--length", "24", "--out", str(folder / "sequences")])
+    (folder / "some.fa").write_text(">one\nACGTACGT\n>two\nAAAACCCC\n")
 
 
 def rising_to_a_tenth(step, total):
@@ -48,7 +50,15 @@ CASES = SystemCases(
             starts=True,
         ),
         Command("genomic_caduceus/verify.py", ("--steps", "2", *CPU)),
+        Command(
+            "genomic_caduceus/predict.py",
+            (RUN, "some.fa", "--out", "made.csv", *CPU),
+            ("made.csv",),
+        ),
+        Command("genomic_caduceus/export.py", (RUN, "--out", "made")),
     ),
+    no_commands=("check_data.py",),  # writes nothing
+    runs={TRAIN: (RUN, {})},
     make_files=make_files,
     reading={TRAIN: ("sequences", {"dataset.sequences": None})},
     launchers={

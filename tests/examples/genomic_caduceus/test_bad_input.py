@@ -52,7 +52,7 @@ def empty_file(folder):
 
 
 def another_letter(folder):
-    (folder / "train" / "two" / "3.txt").write_text("ACGUACGU")
+    (folder / "train" / "two" / "3.txt").write_text("ACGXACGX")
 
 
 FOLDERS = {
@@ -60,7 +60,7 @@ FOLDERS = {
     another_class: "the class three is in only one of train and test",
     no_sequence: "train/one holds no sequence (.txt)",
     empty_file: "test/one/3.txt is empty",
-    another_letter: "train/two/3.txt: the letter 'U' is no base; the letters are A, C, G, T, N",
+    another_letter: "train/two/3.txt, place 4: the letter 'X' is no base; the letters are A, C, G, T, N",
 }
 FEW = {"dataset.sequences": "null", "dataset.max_length": "null", "max_steps": 2}
 
@@ -124,9 +124,10 @@ def test_a_genome_is_learned_from_with_intervals_too(run_train, tiny, tmp_path):
     bed.write_text(intervals())
     run = run_train(*tiny(data=path, max_steps=2), out="whole")
     assert (run.code, run.json("config.json")["sequences"]) == (0, {"train": 78, "val": 4})
-    settings = {"dataset.max_length": 16, "max_steps": 1, "+dataset.intervals": bed}
+    settings = {"dataset.max_length": 16, "max_steps": 1, "dataset.intervals": bed}
     run = run_train(*tiny(data=path, **settings), out="windows")
     assert run.json("config.json")["sequences"] == {"train": 10, "val": 5}
+    assert f"data       genome: {path}; the windows of {bed}\n" in run.out
     bed.write_text("chr7\t0\t20\ttrain\n")
     assert_refused(
         run_train(*tiny(data=path, **settings), out="other"), "w.bed, line 1: the genome has no sequence chr7"

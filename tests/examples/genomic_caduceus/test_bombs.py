@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from examples.genomic_caduceus import class_data, class_files, genome
+from examples.genomic_caduceus import class_data, class_files, fasta, genome, intervals
 from examples.programs import array_files
 from snippets import foreign_files
 from snippets.errors import UsageError
@@ -20,14 +20,14 @@ def test_tables_of_places(tmp_path, monkeypatch):
     for name in ("train/a", "train/b", "test/a", "test/b"):
         write_table(tmp_path / f"data/{name}.csv.gz", ["0,chr1,0,400,+"] * 10)
     (tmp_path / "genome.fa").write_text(">chr1\n" + "ACGT" * 100)
-    monkeypatch.setattr(class_files, "UNPACKED", 10_000)
+    monkeypatch.setattr(intervals, "UNPACKED", 10_000)
 
     def read():
-        return class_files.read_intervals(tmp_path / "data", tmp_path / "genome.fa")
+        return class_files.read_parts(tmp_path / "data", str(tmp_path / "genome.fa"))
 
     with pytest.raises(UsageError, match=r"its sequences have 16,000 letters, more than .*genome\.fa$"):
         read()
-    monkeypatch.setattr(class_files, "MOST_ROWS", 5)
+    monkeypatch.setattr(intervals, "MOST_ROWS", 5)
     with pytest.raises(UsageError, match="more than 5 rows are not read"):
         read()
     table.write_bytes(gzip.compress(HEADER.encode() + b"\n" + LONG))
@@ -39,7 +39,7 @@ def test_tables_of_places(tmp_path, monkeypatch):
 
 
 def test_genomes(tmp_path, monkeypatch):
-    monkeypatch.setattr(genome, "LONGEST", 1000)
+    monkeypatch.setattr(fasta, "LONGEST", 1000)
     monkeypatch.setattr(genome, "MOST", 5)
     path = tmp_path / "genome.fa.gz"
     for content, message in (
@@ -49,7 +49,7 @@ def test_genomes(tmp_path, monkeypatch):
     ):
         path.write_bytes(gzip.compress(content))
         with pytest.raises(UsageError, match=message):
-            genome.read_fasta(path)
+            genome.read_genome(path)
 
 
 def test_intervals(tmp_path, monkeypatch):
@@ -70,8 +70,8 @@ def test_overlong_sequences_are_refused_or_cut(tmp_path, monkeypatch):
     folder = make_folder(tmp_path / "data")
     (folder / "train/one/3.txt").write_text("A" * 5000)
     with pytest.raises(UsageError, match=r"of its 48 sequences has 5,000 letters.*dataset\.max_length=1024"):
-        class_data.folder_data(folder, None, 0)
-    assert class_data.folder_data(folder, 11, 0).length == 11
+        class_data.file_data(folder, None, 0)
+    assert class_data.file_data(folder, 11, 0).length == 11
     (folder / "train/one/3.txt").write_text("A" * ((1 << 24) + 1))
     with pytest.raises(UsageError, match=r"cannot read .*3\.txt: it is larger than"):
-        class_data.folder_data(folder, 11, 0)
+        class_data.file_data(folder, 11, 0)

@@ -3,12 +3,15 @@
 import gzip
 
 import pytest
+import yaml
 
 from examples.genomic_caduceus import train
-from examples.genomic_caduceus.class_data import folder_data
-from examples.genomic_caduceus.class_files import Labelled, also_called, holds_intervals, read_intervals
+from examples.genomic_caduceus.class_data import file_data
+from examples.genomic_caduceus.class_files import read_parts
+from examples.genomic_caduceus.intervals import also_called, holds_intervals
 from examples.genomic_caduceus.options import TRAIN
 from snippets.errors import UsageError
+from tests.examples.genomic_caduceus.data_files import texts_of
 
 #                 0         1
 #                 0123456789012345
@@ -43,11 +46,11 @@ def write_genome(folder, sequences):
 
 
 def test_places_become_sequences_class_by_class(data):
-    names, splits = read_intervals(data, data.parent / "genome.fa")
+    names, splits, _ = read_parts(data, str(data.parent / "genome.fa"))
     assert names == ["a", "b"]
-    assert splits == {
-        "train": Labelled(["CGTN", "AACC", "GGTT", "T"], [0, 1, 1, 1]),
-        "test": Labelled(["AACCGGTTNACGTACG", "TT"], [0, 1]),
+    assert {part: texts_of(found) for part, found in splits.items()} == {
+        "train": (["CGTN", "AACC", "GGTT", "T"], [0, 1, 1, 1]),
+        "test": (["AACCGGTTNACGTACG", "TT"], [0, 1]),
     }
 
 
@@ -71,19 +74,19 @@ def test_the_very_name_goes_first(data):
     for name in ("train/a", "test/a"):
         write_table(data / f"{name}.csv.gz", ["0,chrX,0,3,+", "1,X,0,3,+"])
     genome = GENOME | {"chrX": "AAAA", "X": "CCCC"}
-    _, splits = read_intervals(data, write_genome(data.parent, genome))
-    assert splits["test"].sequences[:2] == ["AAA", "CCC"]
+    parts = read_parts(data, str(write_genome(data.parent, genome))).parts
+    assert texts_of(parts["test"])[0][:2] == ["AAA", "CCC"]
 
 
 def test_only_what_is_needed_of_a_genome_is_kept(data):
     """A letter that is no base matters only in the sequences that are read."""
     genome = write_genome(data.parent, GENOME | {"chr3": "ACGT!", "chr1_alt": "?"})
-    assert read_intervals(data, genome)[0] == ["a", "b"]
+    assert read_parts(data, str(genome)).names == ["a", "b"]
 
 
 def test_a_folder_of_tables_is_a_data_set(data):
     assert holds_intervals(data) and not holds_intervals(data / "train")
-    found = folder_data(data, None, 0, data.parent / "genome.fa")
+    found = file_data(data, None, 0, str(data.parent / "genome.fa"))
     assert (found.names, found.length, len(found.test)) == (("a", "b"), 16, 2)
     assert len(found.train) + len(found.val) == 4
 
@@ -99,7 +102,7 @@ def test_it_trains_and_notes_the_classes(data, one_thread):
 
 def refused(data, genome=None):
     with pytest.raises(UsageError) as error:
-        read_intervals(data, genome or data.parent / "genome.fa")
+        read_parts(data, str(genome or data.parent / "genome.fa"))
     message = str(error.value).replace(str(data.parent), "")
     assert "\n" not in message
     return message
@@ -156,8 +159,8 @@ def test_wrong_tables(data):
 
 def test_wrong_genomes(data):
     assert "cannot read /none.fa: No such file" in refused(data, data.parent / "none.fa")
-    assert "chr1, place 3: the letter 'R' is no base" in refused(
-        data, write_genome(data.parent, GENOME | {"chr1": "AAR"})
+    assert "chr1, place 3: the letter 'X' is no base" in refused(
+        data, write_genome(data.parent, GENOME | {"chr1": "AAX"})
     )
     twice = data.parent / "twice.fa"
     twice.write_text(">chr1\nACGT\n>chr1\nACGT\n")
@@ -166,4 +169,64 @@ def test_wrong_genomes(data):
     damaged.write_bytes(gzip.compress(b">chr1\n" + b"ACGT" * 1000)[:-20])
     assert refused(data, damaged).startswith("cannot read /genome.fa.gz: ")
     with pytest.raises(UsageError, match=r"name the genome that has them: dataset.reference=FILE.fa$"):
-        read_intervals(data, None)
+        read_parts(data, None)
+
+
+def two_genomes(data, *names):
+    """Write tables of two classes that both have a sequence X, and a genome for each; return their folder."""
+    for split in ("train", "test"):
+        for name in ("a", "b"):
+            (data / f"{split}/{name}.csv.gz").unlink()
+        write_table(data / f"{split}/human.csv.gz", ["0,chrX,0,4,+", "1,chrX,4,8,-"])
+        write_table(data / f"{split}/worm.csv.gz", ["0,X,0,4,+", "1,I,0,4,-"])
+    folder = data.parent / "genomes"
+    folder.mkdir()
+    for name, text in zip(names, (">X\nAAACCRGT\n", ">I\nAGTC\n>X\nTTTTGGGG\n"), strict=True):
+        (folder / name).write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    return folder
+
+
+FOUND = (["AAAC", "ACNG", "TTTT", "GACT"], [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("names", [("human.fa", "worm.fa"), ("GRCh38.fa.gz", "WBcel235.fa.gz")])
+@pytest.mark.parametrize("by_folder", [True, False])
+def test_each_class_is_read_in_its_own_genome(data, names, by_folder):
+    folder = two_genomes(data, *names)
+    url = "http://x/pub/{}"
+    classes = {"human": {"url": url.format("GRCh38.fa.gz")}, "worm": {"url": url.format("WBcel235.fa.gz")}}
+    (data / "metadata.yaml").write_text(yaml.safe_dump({"classes": classes, "version": 0}))
+    typed = folder if by_folder else ",".join(str(folder / name) for name in reversed(names))
+    options = TRAIN.resolve(TRAIN.read([f"data={data}", f"dataset.reference={typed}"]))
+    parts = read_parts(data, options.reference)
+    assert parts.names == ["human", "worm"]
+    assert [texts_of(parts.parts[part]) for part in ("train", "test")] == [FOUND, FOUND]
+    assert parts.parts["train"].replaced.ambiguous == 1
+
+
+def test_a_name_in_both_genomes_needs_one_of_the_class(data):
+    folder = two_genomes(data, "one.fa", "two.fa")
+    message = refused(data, folder)
+    assert message == (
+        "/data/train/human.csv.gz, line 2: /genomes/one.fa and /genomes/two.fa both have 'chrX'; call the "
+        "genome of the class human human.fa, and name it so in dataset.reference"
+    )
+    for name, own in (("one", "human"), ("two", "worm")):
+        (folder / f"{name}.fa").rename(folder / f"{own}.fa")
+    assert texts_of(read_parts(data, str(folder)).parts["test"]) == FOUND
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [("classes: [a", ""), ("a: 1", ""), ("classes: {human: {url: &x u}, worm: *x}", "aliases"), ("- x", "")],
+)
+def test_metadata_that_cannot_be_read_is_one_line(data, content, reason):
+    folder = two_genomes(data, "one.fa", "two.fa")
+    (data / "metadata.yaml").write_text(content)
+    message = refused(data, folder)
+    assert message.startswith("cannot read /data/metadata.yaml: ") and reason in message
+
+
+def test_folder_without_a_genome_is_named(data):
+    (data.parent / "empty").mkdir()
+    assert refused(data, data.parent / "empty").startswith("/empty holds no genome")

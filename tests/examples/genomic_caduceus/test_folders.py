@@ -5,11 +5,11 @@ import random
 import pytest
 import torch
 
-from examples.genomic_caduceus.class_data import folder_data
+from examples.genomic_caduceus.class_data import file_data
 from examples.genomic_caduceus.class_files import class_names, read_split
 from examples.genomic_caduceus.tokens import PAD
 from snippets.errors import UsageError
-from tests.examples.genomic_caduceus.data_files import check_classes, make_folder
+from tests.examples.genomic_caduceus.data_files import check_classes, make_folder, texts_of
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def all_rows(data):
 def refusal(folder):
     """Return the line in which a folder is refused."""
     with pytest.raises(UsageError) as refused:
-        folder_data(folder, None, 0)
+        file_data(folder, None, 0)
     assert "\n" not in str(refused.value)
     return str(refused.value)
 
@@ -48,7 +48,7 @@ def test_classes_are_numbered_by_their_names_in_any_listing(tmp_path, monkeypatc
 
 
 def test_a_sequence_has_the_number_of_its_class(folder):
-    data = folder_data(folder, None, 0)
+    data = file_data(folder, None, 0)
     check_classes(data)
     assert data.names == ("one", "two")
     tokens, classes = all_rows(data)
@@ -57,7 +57,7 @@ def test_a_sequence_has_the_number_of_its_class(folder):
 
 
 def test_seed_chooses_the_held_out_tenth(folder):
-    first, again, other = (folder_data(folder, None, seed) for seed in (0, 0, 1))
+    first, again, other = (file_data(folder, None, seed) for seed in (0, 0, 1))
     assert torch.equal(first.val.tokens, again.val.tokens)
     assert not torch.equal(first.val.tokens, other.val.tokens)
     rows = [sorted(all_rows(data)[0].tolist()) for data in (first, other)]
@@ -67,7 +67,7 @@ def test_seed_chooses_the_held_out_tenth(folder):
 
 
 def test_hidden_and_foreign_files_are_ignored(folder):
-    before = folder_data(folder, None, 0)
+    before = file_data(folder, None, 0)
     for split in ("train", "test"):
         (folder / split / ".DS_Store").write_bytes(b"\0\0\0\1Bud1")
         (folder / split / "._one").write_bytes(b"\0\5\26\7")
@@ -75,26 +75,26 @@ def test_hidden_and_foreign_files_are_ignored(folder):
         (folder / split / "one" / "._0.txt").write_bytes(b"\0\5\26\7")
         (folder / split / "one" / ".DS_Store").write_bytes(b"\0\0\0\1Bud1")
         (folder / split / "two" / "notes.md").write_text("no sequence")
-    after = folder_data(folder, None, 0)
+    after = file_data(folder, None, 0)
     assert after.names == before.names
     for one, two in zip(all_rows(before), all_rows(after), strict=True):
         assert torch.equal(one, two)
 
 
 def test_lower_case_and_final_newline_change_nothing(folder):
-    before = folder_data(folder, None, 0)
+    before = file_data(folder, None, 0)
     for path in folder.rglob("*.txt"):
         path.write_text(path.read_text().lower() + "\n")
-    assert torch.equal(folder_data(folder, None, 0).train.tokens, before.train.tokens)
+    assert torch.equal(file_data(folder, None, 0).train.tokens, before.train.tokens)
 
 
 def test_short_sequences_are_padded_and_long_ones_cut(folder):
     (folder / "train" / "one" / "0.txt").write_text("ACG")
     (folder / "test" / "two" / "0.txt").write_text("G" * 20)
-    whole = folder_data(folder, 1024, 0)
+    whole = file_data(folder, 1024, 0)
     assert whole.length == 20 and "cut" not in whole.source
     assert (all_rows(whole)[0] == PAD).sum(1).max() == 17
-    cut = folder_data(folder, 12, 0)
+    cut = file_data(folder, 12, 0)
     check_classes(cut)
     assert cut.length == 12
     assert cut.source == f"{folder}; 1 sequences were cut to their first 12 letters"
@@ -103,8 +103,9 @@ def test_short_sequences_are_padded_and_long_ones_cut(folder):
 def test_files_come_in_the_order_of_their_names(folder):
     found = read_split(folder / "train", ["one", "two"])
     names = sorted(path.name for path in (folder / "train" / "one").iterdir())
-    assert found.sequences[: len(names)] == [(folder / "train" / "one" / name).read_text() for name in names]
-    assert found.classes == [0] * 12 + [1] * 12
+    texts, classes = texts_of(found)
+    assert texts[: len(names)] == [(folder / "train" / "one" / name).read_text() for name in names]
+    assert classes == [0] * 12 + [1] * 12
 
 
 def test_classes_that_one_split_has_alone_are_named(folder):

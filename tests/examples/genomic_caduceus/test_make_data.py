@@ -9,12 +9,13 @@ import numpy
 import pytest
 
 from examples.genomic_caduceus import generated_sequences, make_data, sequence_files
-from examples.genomic_caduceus.class_files import class_names, read_intervals, read_split
+from examples.genomic_caduceus.class_files import class_names, read_parts, read_split
 from examples.genomic_caduceus.generated_sequences import NAMES, chain_data, motif_data
-from examples.genomic_caduceus.genome import HELD_OUT, read_fasta, read_windows
+from examples.genomic_caduceus.genome import HELD_OUT, read_windows
 from examples.genomic_caduceus.options import PRETRAIN, TRAIN
-from examples.genomic_caduceus.tokens import encode_all, letters
+from examples.genomic_caduceus.tokens import letters
 from snippets.errors import exit_with_one_line
+from tests.examples.genomic_caduceus.data_files import encode_all, read_fasta, texts_of
 from tests.examples.program_runs import assert_refused, contents
 
 
@@ -62,18 +63,18 @@ def test_folders_hold_what_trains_without_files(call, tmp_path):
     assert class_names(folder) == list(NAMES)
     for split in ("train", "test"):
         found = read_split(folder / split, list(NAMES))
-        assert (found.sequences, found.classes) == by_class(getattr(given, split))
+        assert texts_of(found) == by_class(getattr(given, split))
     assert TRAIN.resolve(typed(done, TRAIN)).data == str(folder)
 
 
 def test_intervals_mean_the_same_sequences_on_both_strands(call, tmp_path):
     done = call("--format", "csv", "--sequences", 40, "--seed", 3)
     folder = tmp_path / "data/genomic_csv"
-    names, found = read_intervals(folder, folder / "genome.fa")
+    names, found, _ = read_parts(folder, str(folder / "genome.fa"))
     given = motif_data(40, 3)
     assert names == list(NAMES)
     for split in ("train", "test"):
-        assert (found[split].sequences, found[split].classes) == by_class(getattr(given, split))
+        assert texts_of(found[split]) == by_class(getattr(given, split))
     tables = [sequence_files.gzip.decompress(path.read_bytes()) for path in folder.glob("*/*.csv.gz")]
     times = {path.read_bytes()[4:8] for path in folder.glob("*/*.csv.gz")}
     assert times == {bytes(4)}  # another day gives the same bytes
@@ -93,7 +94,7 @@ def test_sequences_without_classes_are_fasta(call, tmp_path, kind, words, file):
     given = chain_data(kind, 45, 0, 24).train.numpy()
     path = tmp_path / "x" / file
     assert len(read_fasta(path)) == (1 if words else 45)
-    learned, held_out = read_windows(path, 24, None)
+    learned, held_out, *_ = read_windows(path, 24, None)
     is_held_out = numpy.arange(45) % HELD_OUT == HELD_OUT - 1
     assert numpy.array_equal(learned, given[~is_held_out])
     assert numpy.array_equal(held_out, given[is_held_out])

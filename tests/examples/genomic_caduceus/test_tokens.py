@@ -1,5 +1,6 @@
 """Letters as tokens, their partners, and the other strand."""
 
+import numpy
 import pytest
 import torch
 
@@ -11,13 +12,14 @@ from examples.genomic_caduceus.tokens import (
     SPECIAL,
     UNKNOWN_BASE,
     VOCABULARY,
+    NoBase,
+    Replaced,
     complement_map,
     encode,
-    encode_all,
     reverse_complement,
     turned_at_random,
 )
-from snippets.errors import UsageError
+from tests.examples.genomic_caduceus.data_files import encode_all, sequences_of
 
 PARTNERS = complement_map()
 NUMBERS = {"A": 7, "C": 8, "G": 9, "T": 10, "N": 11}  # as in the published networks
@@ -33,7 +35,7 @@ def test_tokens_have_the_published_numbers():
     assert {letter: FIRST_BASE + BASES.index(letter) for letter in BASES} == NUMBERS
     assert (SPECIAL.index("[CLS]"), MASK, PAD, SPECIAL.index("[UNK]")) == (0, 3, 4, 6)
     assert (UNKNOWN_BASE, VOCABULARY) == (11, 16)
-    assert encode("ACGTN", 5).tolist() == [7, 8, 9, 10, 11]
+    assert encode_all(["ACGTN"], 5).tolist() == [[7, 8, 9, 10, 11]]
 
 
 def test_bases_are_paired_and_other_tokens_pair_themselves():
@@ -52,23 +54,22 @@ def test_padding_is_left_and_cutting_is_right():
 
 
 @pytest.mark.parametrize(
-    ("sequence", "named"),
-    [
-        ("ACXGT", "'X'"),
-        ("acgu", "'u'"),
-        ("AC GT", "' '"),
-        ("ACG\n", r"'\\n'"),
-        ("AC中", "'中'"),
-        ("-", "'-'"),
-    ],
+    ("sequence", "letter", "place"),
+    [("ACXGT", "X", 2), ("acgx", "x", 3), ("AC GT", " ", 2), ("ACG\n", "\n", 3), ("-", "-", 0)],
 )
-def test_other_letters_are_named(sequence, named):
-    with pytest.raises(UsageError, match=f"the letter {named} is no base; the letters are A, C, G, T, N"):
-        encode(sequence, 10)
+def test_other_letters_are_named(sequence, letter, place):
+    with pytest.raises(NoBase) as error:
+        sequences_of([sequence])
+    said = f"the letter {letter!r} is no base; the letters are A, C, G, T, N"
+    assert (error.value.place, str(error.value).startswith(said)) == (place, True)
 
 
-def test_other_letters_behind_the_cut_are_not_read():
-    assert letters(encode_all(["ACGX"], 3)) == ["ACG"]
+def test_iupac_letters_are_n_and_u_is_t():
+    found = sequences_of(["ARYSWKMBDHVN", "aryswkmbdhvn", "ACGU", "acgu"])
+    assert letters(found.padded(12)) == ["A" + 11 * "N"] * 2 + [8 * "." + "ACGT"] * 2
+    assert found.replaced == Replaced(ambiguous=20, uracil=2)
+    assert found.replaced.note() == "IUPAC letters read as N: 20, letters U read as T: 2"
+    assert encode(numpy.array([], dtype=numpy.uint8)).tolist() == []
 
 
 def test_the_other_strand_is_read_from_its_own_beginning():
