@@ -148,6 +148,12 @@ class TimeReader:
         self.zoned |= bool((local != utc).any())
         return utc, local
 
+    def clock(self) -> str:
+        """Return the clock of the times as the file writes them, in words."""
+        if self.zoned:
+            return "by the clock of the file"
+        return "as in the file, which names no time zone" if self.naive else "in UTC"
+
     def notes(self) -> list[str]:
         """Return notes on how the times are read, where that is a guess."""
         notes = []

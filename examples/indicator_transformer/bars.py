@@ -11,6 +11,7 @@ from matplotlib import cbook
 
 from examples.indicator_transformer import sessions
 from examples.indicator_transformer.bar_checks import (
+    Where,
     check_duplicates,
     check_order,
     check_spacing,
@@ -44,7 +45,13 @@ class Bars:
     hours: str = ""  # the sessions, in words; empty for days, and when they are unknown
     missing: int = 0  # bars, within the sessions
     local: pandas.DatetimeIndex | None = None  # the times by the file's own clock, if that is not UTC
+    clock: str = "in UTC"  # of the times that are shown, in words
     notes: Notes = field(default_factory=Notes)  # what was left out or guessed, and of how many rows
+
+    @property
+    def shown(self) -> pandas.DatetimeIndex:
+        """The times as the file has them."""
+        return self.table.index if self.local is None else self.local
 
 
 # --8<-- [end:bars]
@@ -89,6 +96,8 @@ def parts_by_symbol(path: Path) -> list[list[Part]]:
     Case is ignored: on a Mac, AAPL.csv and aapl.csv are the same file.
     """
     notes, groups = Notes(), dict[str, list[tuple[Path, Part]]]()
+    if not path.exists():
+        raise UsageError(f"cannot read {path}: No such file or directory")
     paths = files_of(path, notes) if path.is_dir() else [path]
     for file in paths:
         for part in read_file(file):
@@ -146,9 +155,16 @@ def joined(parts: Sequence[Part], max_missing: float, source: Path) -> Bars:
     own = pandas.DatetimeIndex(local)
     spacing = check_spacing(index, own, max_missing, at)
     return Bars(
-        name, table, spacing.interval, f"{source}, every {in_words(spacing.interval)}",
-        sessions.in_words(spacing.sessions), spacing.missing, None if (local == utc).all() else own, notes,
-    )  # fmt: skip
+        name,
+        table,
+        spacing.interval,
+        f"{source}, every {in_words(spacing.interval)}",
+        hours=sessions.in_words(spacing.sessions),
+        missing=spacing.missing,
+        local=None if (local == utc).all() else own,
+        clock=parts[0].clock,
+        notes=notes,
+    )
 
 
 def order_of(parts: Sequence[Part], notes: Notes) -> tuple[numpy.ndarray, numpy.ndarray]:
@@ -158,21 +174,24 @@ def order_of(parts: Sequence[Part], notes: Notes) -> tuple[numpy.ndarray, numpy.
     """
     pieces, begin = [], 0
     for part in parts:
-        rows = begin + numpy.arange(len(part.utc))
-        if len(rows) > 1 and part.utc[0] > part.utc[-1]:
-            check_order(part.utc[::-1], lambda position, part=part: part.at(int(part.rows[::-1][position])))
+        newest_first = part.utc[0] > part.utc[-1] and (part.utc[1:] <= part.utc[:-1]).all()
+        turn = slice(None, None, -1 if newest_first else 1)
+        check_order(part.utc[turn], in_file(part, turn))
+        if turn.step == -1:
             notes[NEWEST_FIRST] += 1
-            rows = rows[::-1]
-        else:
-            check_order(part.utc, lambda position, part=part: part.at(int(part.rows[position])))
-        pieces.append(rows)
-        begin += len(rows)
+        pieces.append(begin + numpy.arange(len(part.utc))[turn])
+        begin += len(part.utc)
     rows = numpy.concatenate(pieces)
     owner = numpy.repeat(numpy.arange(len(parts)), [len(part.utc) for part in parts])
     if len(parts) > 1:
         times = numpy.concatenate([part.utc for part in parts])[rows]
         rows = rows[numpy.argsort(times, kind="stable")]
     return rows, owner[rows]
+
+
+def in_file(part: Part, turn: slice) -> Where:
+    """Return what describes a row of a part by its position, after the rows are turned."""
+    return lambda position: part.at(int(part.rows[turn][position]))
 
 
 def sentences(notes: Notes) -> list[str]:

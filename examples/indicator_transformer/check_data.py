@@ -47,19 +47,16 @@ def largest_move(bars: Bars) -> tuple[float, pandas.Timestamp]:
     close = bars.table["close"].to_numpy()
     moves = close[1:] / close[:-1] - 1
     place = int(numpy.abs(numpy.log1p(moves)).argmax())
-    times = bars.table.index if bars.local is None else bars.local
-    return float(moves[place]), times[place + 1]
+    return float(moves[place]), bars.shown[place + 1]
 
 
 def lines(all_bars: Sequence[Bars]) -> Iterator[str]:
     """Yield the report: the whole data, how they were read, a line per symbol, and the first bar."""
     first, count = all_bars[0], sum(len(bars.table) for bars in all_bars)
     symbols = f"{len(all_bars):,} symbols" if len(all_bars) > 1 else "1 symbol"
-    clocks = [bars.table.index if bars.local is None else bars.local for bars in all_bars]
-    begin, end = min(clock[0] for clock in clocks), max(clock[-1] for clock in clocks)
+    begin, end = min(bars.shown[0] for bars in all_bars), max(bars.shown[-1] for bars in all_bars)
     yield f"data       {count:,} bars of {symbols}, every {in_words(first.interval)}"
-    clock = "by the clock of the file" if first.local is not None else "in UTC, or without a time zone"
-    yield f"           from {begin} to {end}, {clock}"
+    yield f"           from {begin} to {end}; times are {first.clock}"
     for note in notes_on(all_bars):
         yield f"           {note}"
     yield f"{'symbol':<16}{'bars':>12}{'lowest':>12}{'highest':>12}  largest move"
@@ -72,7 +69,7 @@ def lines(all_bars: Sequence[Bars]) -> Iterator[str]:
     if len(all_bars) > MOST_SYMBOLS:
         yield f"… and {len(all_bars) - MOST_SYMBOLS:,} more"
     cells = ", ".join(f"{name} {value:.12g}" for name, value in first.table.iloc[0].items())
-    yield f"first bar  {first.symbol}, {clocks[0][0]}: {cells}"
+    yield f"first bar  {first.symbol}, {first.shown[0]}: {cells}"
     stride = FOLDER_STRIDES["days" if first.interval >= A_DAY else "within a day"]
     needed = first_sample(stride) + HORIZON
     samples = sum(max(0, (len(bars.table) - needed) // stride + 1) for bars in all_bars)

@@ -23,7 +23,7 @@ from examples.indicator_transformer.data_sources import (
 )
 from examples.indicator_transformer.evaluation_report import Reference
 from examples.indicator_transformer.generated_bars import generate_market
-from examples.indicator_transformer.learned import Clock, stretch_days
+from examples.indicator_transformer.learned import Clock, frequencies, stretch_days
 from examples.indicator_transformer.options import Options, find_data
 from examples.indicator_transformer.prediction import TrainedNetwork, rebuild_network
 from examples.indicator_transformer.samples import Samples, constant_readings, joined, make_samples
@@ -209,13 +209,3 @@ def new_samples(
     if known:
         return parts, f"{known:,} more are left out: the run had bars of their symbol and time"
     return parts, "all: the network has not learned from these bars"
-
-
-def frequencies(learned: Samples) -> torch.Tensor:
-    """Return the mean usefulness of each indicator (indicators,) in training, by Laplace's rule.
-
-    One useful and one useless sample are added, so that no frequency is 0 or 1, for which a single surprise
-    would have an infinite loss.
-    """
-    useful = learned.indicator_usefulness
-    return (useful.sum(0) + 1) / (len(useful) + 2)

@@ -246,7 +246,7 @@ def learned_by(
     """Return what was learned, where the optimum is unknown; None where it is known."""
     if reference.optimum is not None or reference.clock is None:
         return None
-    return what_was_learned(logits, weights, samples, reference.clock)
+    return what_was_learned(logits, weights, samples, reference.clock, reference.frequency)
 
 
 def outputs(model: nn.Module, samples: Samples) -> list[tuple[torch.Tensor, torch.Tensor]]:

@@ -34,7 +34,6 @@ class Clock:
 class Difference:
     """A mean difference between the network and a forecaster that learned nothing."""
 
-    other: str  # the name of that forecaster
     mean: float  # above 0: the network is better
     standard_error: float | None  # None for fewer than FEWEST stretches
     stretches: int
@@ -48,7 +47,7 @@ def stretch_days(times: pandas.DatetimeIndex, horizon: int) -> int:
 
 
 # --8<-- [start:difference]
-def difference(other: str, better: torch.Tensor, clock: Clock) -> Difference:
+def difference(better: torch.Tensor, clock: Clock) -> Difference:
     """Return the mean of `better` (samples,), and its standard error between stretches of time."""
     stretch = numpy.unique(clock.times // (clock.days * DAY), return_inverse=True)[1]
     count, values = int(stretch.max()) + 1, better.double().numpy()
@@ -56,46 +55,61 @@ def difference(other: str, better: torch.Tensor, clock: Clock) -> Difference:
     if count >= FEWEST:
         sums = numpy.bincount(stretch, values - values.mean())
         error = float(numpy.sqrt((sums**2).sum() * count / (count - 1)) / len(values))
-    return Difference(other, float(values.mean()), error, count, clock.days)
+    return Difference(float(values.mean()), error, count, clock.days)
 
 
 # --8<-- [end:difference]
-def what_was_learned(
-    logits: torch.Tensor, weights: torch.Tensor, samples: Samples, clock: Clock
-) -> dict[str, dict[str, Any]]:
-    """Return how much better the network is than the calls alone, and than always the same direction.
+def frequencies(learned: Samples) -> torch.Tensor:
+    """Return the mean usefulness of each indicator (indicators,) in training, by Laplace's rule.
 
-    `logits` and `weights` are (samples, indicators), on the CPU as `samples`.
+    One useful and one useless sample are added, so that no frequency is 0 or 1, for which a single surprise
+    would have an infinite loss.
+    """
+    useful = learned.indicator_usefulness
+    return (useful.sum(0) + 1) / (len(useful) + 2)
+
+
+def what_was_learned(
+    logits: torch.Tensor,
+    weights: torch.Tensor,
+    samples: Samples,
+    clock: Clock,
+    frequency: torch.Tensor | None,
+) -> dict[str, dict[str, Any]]:
+    """Return how much better the network is than forecasters that learned nothing, by measure and forecaster.
+
+    `logits` and `weights` are (samples, indicators), on the CPU as `samples`; `frequency` (indicators,) is
+    the mean usefulness in training, if known. Without any forecast, there is no direction to compare.
     """
     useful, future_return = samples.indicator_usefulness, samples.future_return.squeeze(1)
     own = F.binary_cross_entropy_with_logits(logits, useful, reduction="none").mean(1)
     expected = expected_usefulness(samples.calls, torch.full_like(samples.future_return, 0.5))
-    calls = F.binary_cross_entropy(expected, useful, reduction="none").mean(1)
-    sign = 1 if clock.rises else -1
-    right, always = forecast(logits, weights, samples.calls) * future_return, sign * future_return
-    direction = (right.sign() - always.sign()) / 2
-    name = "always up" if clock.rises else "always down"
-    return {
-        "bce": asdict(difference("the calls alone", calls - own, clock)),
-        "direction": asdict(difference(name, direction, clock)),
+    others = {"the calls alone": expected}
+    if frequency is not None:
+        others["constant frequencies"] = frequency.expand_as(useful)
+    found = {
+        f"BCE, {name}": difference(
+            F.binary_cross_entropy(guess, useful, reduction="none").mean(1) - own, clock
+        )
+        for name, guess in others.items()
     }
+    forecasts, sign = forecast(logits, weights, samples.calls), 1 if clock.rises else -1
+    if forecasts.any():
+        better = ((forecasts * future_return).sign() - (sign * future_return).sign()) / 2
+        found[f"direction, always {'up' if clock.rises else 'down'}"] = difference(better, clock)
+    return {name: asdict(part) for name, part in found.items()}
 
 
 def sentences(learned: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield a plain sentence for each comparison."""
-    for measure, form, words in (("bce", ".4f", "BCE"), ("direction", ".2%", "direction")):
-        found = Difference(**learned[measure])
-        mean = f"{found.mean:+{form}}"
-        stretch = "a day" if found.days == 1 else f"{found.days} days"
+    for name, values in learned.items():
+        measure, _, other = name.partition(", ")
+        found, form = Difference(**values), ".2%" if measure == "direction" else ".4f"
+        mean = f"difference {found.mean:+{form}}"
+        stretches = f"{found.stretches} stretches of {'a day' if found.days == 1 else f'{found.days} days'}"
         if found.standard_error is None:
-            yield (
-                f"{words}: too few samples to compare with {found.other}: {found.stretches} stretches of "
-                f"{stretch} are held out, {FEWEST} are needed; difference {mean}"
-            )
+            yield f"{measure}: not to be compared with {other} on {stretches}, {FEWEST} are needed; {mean}"
             continue
         far = abs(found.mean) > 2 * found.standard_error
         verdict = "better than" if far and found.mean > 0 else "worse than" if far else "no better than"
-        yield (
-            f"{words}: {verdict} {found.other}: difference {mean} ± {found.standard_error:{form}}, "
-            f"one standard error between {found.stretches} stretches of {stretch}"
-        )
+        yield f"{measure}: {verdict} {other}: {mean} ± {found.standard_error:{form}}, by {stretches}"

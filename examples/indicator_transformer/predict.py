@@ -21,7 +21,7 @@ import numpy
 import pandas
 
 from examples.indicator_transformer.bar_checks import in_words
-from examples.indicator_transformer.bars import MAX_MISSING, Bars, read_bars, sentences
+from examples.indicator_transformer.bars import MAX_MISSING, read_bars, sentences
 from examples.indicator_transformer.prediction import Prediction, cut_periods, load_network, predict
 from examples.programs.command_line import StrictParser, expanded, number, whole_number
 from examples.programs.failures import explained_failures
@@ -81,11 +81,6 @@ def holds_predictions(file: Path) -> bool:
         return False
 
 
-def shown_times(bars: Bars, last: int) -> pandas.DatetimeIndex:
-    """Return the times of the `last` bars as the file shows them."""
-    return (bars.table.index if bars.local is None else bars.local)[-last:]
-
-
 def lines(prediction: Prediction, names: list[str], times: pandas.DatetimeIndex) -> Iterator[str]:
     """Yield for each bar its time and direction, and the selected indicators by decreasing weight."""
     whole_minutes = (times == times.floor("min")).all()
@@ -140,8 +135,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.out is not None:  # before printing, because the reader of the output may exit
         write_csv(options.out, prediction, names)
     tell(f"network    {options.checkpoint}, {len(names)} indicators")
-    clock = "by the clock of the file" if bars.local is not None else "in UTC"
-    tell(f"bars       {bars.symbol}: {len(bars.table):,}, every {in_words(bars.interval)}; times are {clock}")
+    every = in_words(bars.interval)
+    tell(f"bars       {bars.symbol}: {len(bars.table):,}, every {every}; times are {bars.clock}")
     for note in sentences(bars.notes):
         tell(f"note       {note}")
     print(f"device     {device} ({reason})")
@@ -153,7 +148,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "differently with earlier bars"
         )
     print()
-    print(*lines(prediction, names, shown_times(bars, options.last)), sep="\n")
+    print(*lines(prediction, names, bars.shown[-options.last :]), sep="\n")
     if options.out is not None:
         tell(f"\nwritten    {options.out}: {len(prediction.times)} rows")
     print(f"\n{NOTE}")

@@ -50,7 +50,7 @@ class Part:
     rows: numpy.ndarray  # (bars,) int64: positions in the file, counted from 0
     at: At
     joinable: bool  # whether other files may have more bars of the symbol
-    naive: bool = False  # whether its times have no time zone
+    clock: str  # of `local`, in words
     notes: Notes = field(default_factory=Notes)
 
 
@@ -94,7 +94,8 @@ def read_part(table: Table, columns: Columns, symbol: str, skip: int) -> list[Pa
             first += batch.num_rows
             batch, rows = without_headers(batch, rows, skip, notes)
             values, whole = read_numbers(batch, rows, table.row)
-            notes += Notes({WITHOUT_NUMBERS: int((~whole).sum())}) if not whole.all() else Notes()
+            if not whole.all():
+                notes[WITHOUT_NUMBERS] += int((~whole).sum())
             batch, rows = batch.filter(pyarrow.array(whole)), rows[whole]
             kept += len(rows)
             if kept > MOST_ROWS:
@@ -112,13 +113,13 @@ def read_part(table: Table, columns: Columns, symbol: str, skip: int) -> list[Pa
         raise UsageError(f"{table.path} has too few bars: 0; two make an interval{dropped}")
     notes.update(dict.fromkeys(times.notes(), 0))
     joinable = columns.symbol is not None or symbol != table.path.stem
+    utc, local, values, rows, codes = map(numpy.concatenate, zip(*pieces, strict=True))
     whole_file = Part(
-        symbol, *map(numpy.concatenate, list(zip(*pieces, strict=True))[:4]), table.row, joinable,
-        times.naive, notes,
-    )  # fmt: skip
+        symbol, utc, local, values, rows, table.row, joinable=joinable, clock=times.clock(), notes=notes
+    )
     if columns.symbol is None:
         return [whole_file]
-    return by_symbol(whole_file, numpy.concatenate([piece[4] for piece in pieces]), list(names))
+    return by_symbol(whole_file, codes, list(names))
 
 
 def without_headers(
@@ -131,7 +132,7 @@ def without_headers(
         again = compute.fill_null(compute.is_in(cells, pyarrow.array(HEADER)), False)
         again = again.to_numpy(zero_copy_only=False) & keep
         if again.any():
-            notes += Notes({AGAIN_HEADER: int(again.sum())})
+            notes[AGAIN_HEADER] += int(again.sum())
             keep &= ~again
     return (batch, rows) if keep.all() else (batch.filter(pyarrow.array(keep)), rows[keep])
 
@@ -153,8 +154,8 @@ def by_symbol(part: Part, codes: numpy.ndarray, names: list[str]) -> list[Part]:
         return [replace(part, symbol=names[0])]
     order = numpy.argsort(codes, kind="stable")
     ends = numpy.bincount(codes, minlength=len(names)).cumsum()
-    notes = [part.notes, *[Notes(dict.fromkeys(part.notes, 0)) for _ in names[1:]]]  # counted once
-    notes[1:] = [Notes({words: 0 for words, count in part.notes.items() if not count}) for _ in names[1:]]
+    whole_file = Notes({words: 0 for words, count in part.notes.items() if not count})
+    notes = [part.notes, *[whole_file] * (len(names) - 1)]  # rows are counted once
     return [
         replace(
             part, symbol=name, utc=part.utc[chosen], local=part.local[chosen], values=part.values[chosen],

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from examples.indicator_transformer.evaluation_report import outputs
-from examples.indicator_transformer.learned import sentences, what_was_learned
+from examples.indicator_transformer.learned import frequencies, sentences, what_was_learned
 from examples.indicator_transformer.samples import constant_readings
 from examples.indicator_transformer.usefulness import Optimum
 from examples.programs.report import Curves, draw_curves, machine_lines, recipe_line, write_summary
@@ -104,4 +104,6 @@ def verdict(task: "IndicatorSelection") -> list[str]:
     logits, weights = (
         torch.cat(part).cpu() for part in zip(*outputs(task.state.model, task.held_out), strict=True)
     )
-    return list(sentences(what_was_learned(logits, weights, data.validation, data.clock)))
+    return list(
+        sentences(what_was_learned(logits, weights, data.validation, data.clock, frequencies(data.training)))
+    )

@@ -49,14 +49,14 @@ def find_sessions(times: numpy.ndarray, step: int) -> Sessions | None:
 def sessions_of(times: numpy.ndarray, step: int, clock: str | None) -> Sessions | None:
     """Return the sessions by one clock, or None for a single day."""
     count = numpy.bincount(times // step % (DAY // step), minlength=DAY // step)
-    days = int(count.max())
+    days = int(numpy.quantile(count[count > 0], 0.9, method="lower"))  # not max: days may be incomplete
     if days < 2:
         return None
     usual = count > 0 if days == 2 else 2 * count > days
     for first, length in breaks_of(usual):
         if length * step < SHORTEST_BREAK:
             usual[(first + numpy.arange(length)) % len(usual)] = True
-    irregular = int(numpy.minimum(count, days - count).sum())
+    irregular = int(numpy.minimum(count, numpy.abs(days - count)).sum())
     longest = max(breaks_of(usual), key=lambda part: part[1], default=(0, 0))
     return Sessions(usual, sum(longest) % len(usual), step, irregular, clock)
 
@@ -89,7 +89,7 @@ def missing_before(times: numpy.ndarray, step: int, sessions: Sessions | None) -
         missing = numpy.where(same, distance - 1, 0)
     elif sessions.around_the_clock:
         weekday = numpy.bincount((times // DAY + 3) % 7, minlength=7)
-        all_week = 2 * weekday.min() > weekday.max()
+        all_week = 2 * weekday.min() >= weekday.max()
         missing = numpy.where((distance < slots) | all_week, distance - 1, 0)
     else:
         usual = numpy.roll(sessions.usual, -sessions.start)
