@@ -1,4 +1,4 @@
-"""The forms of price files that are no plain text, as docs/data/data_forms/indicator_transformer.yaml names them."""
+"""The forms of price files that are no plain text: `made_by` in docs/data/data_forms/."""
 
 import gzip
 import zipfile

@@ -63,7 +63,7 @@ def test_a_short_file_of_bars(run_train, tmp_path):
     several = "with --stride 60, the first sample needs 800, and there are 600 of "
     assert_refused(run_train("--data", "bars/"), several)
     generate_market(3000).bars.table.to_csv(tmp_path / "bars" / "TWO.csv")
-    assert_refused(run_train("--data", "bars/"), "--batch-size 64: there are only 2")
+    assert_refused(run_train("--data", "bars/"), "--stride 60, 3,000 in ")
     assert [path.name for path in tmp_path.iterdir()] == ["bars"]
 
 

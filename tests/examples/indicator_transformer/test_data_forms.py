@@ -31,7 +31,9 @@ EXPECTED = {
     "yfinance `Ticker.history`": (["ACME"], "2024-01-02 05:00", "D", []),
     "Stooq, one symbol": (["acme_us_d"], DAY, "D", []),
     "Stooq, bulk `.txt`": (["ACME.US"], "2024-01-02 15:30", "5min", []),
-    "Binance klines until 2024": (["ACMEUSDT"], NOON, "min", [HEADLESS, "times are read as Unix milliseconds"]),
+    "Binance klines until 2024": (
+        ["ACMEUSDT"], NOON, "min", [HEADLESS, "times are read as Unix milliseconds"],
+    ),
     "Binance klines since 2025, `.zip` as downloaded": (
         ["ACMEUSDT"], "2025-01-31 23:59", "min", [HEADLESS, "times are read as Unix microseconds"],
     ),

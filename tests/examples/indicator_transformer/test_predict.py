@@ -126,7 +126,8 @@ def test_what_is_printed(checkpoint, bars_file, call):
     lines = out.splitlines()
     assert lines[0] == f"network    {checkpoint}, 24 indicators"
     assert lines[1] == (
-        f"bars       NEW: {WARM_UP + 120:,}, every 1 minute; times are as in the file, which names no time zone"
+        f"bars       NEW: {WARM_UP + 120:,}, every 1 minute; "
+        "times are as in the file, which names no time zone"
     )
     assert lines[2] == "device     cpu (as requested)"
     assert "no investment advice" in lines[-1]
