@@ -23,20 +23,23 @@ def check_order(times: numpy.ndarray, at: Where) -> None:
         raise UsageError(f"{place} is earlier than the row before it; sort the rows by time")
 
 
-def check_duplicates(times: numpy.ndarray, values: numpy.ndarray, at: Where) -> numpy.ndarray:
-    """Return the positions of rows (kept,) that do not repeat the row before them, of ascending `times`.
+def check_duplicates(times: numpy.ndarray, values: numpy.ndarray, at: Where) -> numpy.ndarray | None:
+    """Return the positions of rows that do not repeat the one before them; None if no row of (bars,) does.
 
-    Raises UsageError when rows of one time have different numbers; `values` is (bars, 5).
+    `times` (bars,) are ascending, `values` are (bars, 5). Raises UsageError when rows of one time have
+    different numbers.
     """
-    same_time = times[1:] == times[:-1]
-    same = same_time & (values[1:] == values[:-1]).all(1)
-    if (same_time & ~same).any():
-        place = int((same_time & ~same).argmax())
+    again = numpy.flatnonzero(times[1:] == times[:-1]) + 1
+    if not len(again):
+        return None
+    different = (values[again] != values[again - 1]).any(1)
+    if different.any():
+        place = int(again[different.argmax()])
         raise UsageError(
-            f"{at(place)} and {at(place + 1)} have the same time, {str(times[place])[:19]}, and different "
+            f"{at(place - 1)} and {at(place)} have the same time, {str(times[place])[:19]}, and different "
             "numbers; keep one of them"
         )
-    return numpy.flatnonzero(~numpy.concatenate([[False], same]))
+    return numpy.delete(numpy.arange(len(times)), again)
 
 
 # --8<-- [start:check_values]
@@ -58,7 +61,6 @@ def check_values(table: pandas.DataFrame, at: Where) -> None:
 
 
 # --8<-- [end:check_values]
-# --8<-- [start:check_spacing]
 @dataclass(frozen=True)
 class Spacing:
     """How the bars of a symbol follow each other."""
@@ -103,7 +105,6 @@ def check_spacing(
     return Spacing(interval, sessions, count)
 
 
-# --8<-- [end:check_spacing]
 def in_words(distance: pandas.Timedelta) -> str:
     """Return a distance in its largest whole unit, like "5 minutes"."""
     for unit in ("days", "hours", "minutes", "seconds"):

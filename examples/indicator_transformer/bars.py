@@ -19,7 +19,7 @@ from examples.indicator_transformer.bar_checks import (
     in_words,
 )
 from examples.indicator_transformer.bar_columns import NUMBERS
-from examples.indicator_transformer.price_files import Notes, Part, read_file
+from examples.indicator_transformer.price_files import Notes, Part, check_rows, read_file
 from examples.programs.array_files import read_npz
 from examples.programs.tables import is_table
 from snippets.errors import UsageError
@@ -98,9 +98,11 @@ def parts_by_symbol(path: Path) -> list[list[Part]]:
     notes, groups = Notes(), dict[str, list[tuple[Path, Part]]]()
     if not path.exists():
         raise UsageError(f"cannot read {path}: No such file or directory")
-    paths = files_of(path, notes) if path.is_dir() else [path]
+    paths, count = files_of(path, notes) if path.is_dir() else [path], 0
     for file in paths:
         for part in read_file(file):
+            count += len(part.rows)
+            check_rows(path, count)
             groups.setdefault(part.symbol.casefold(), []).append((file, part))
     for group in groups.values():
         if len(group) > 1 and not all(part.joinable for _, part in group):
@@ -134,18 +136,15 @@ def joined(parts: Sequence[Part], max_missing: float, source: Path) -> Bars:
     for part in parts:
         notes.update(part.notes)
     rows, owner = order_of(parts, notes)
-    utc, local, values, lines = (
-        numpy.concatenate([getattr(part, name) for part in parts])[rows]
-        for name in ("utc", "local", "values", "rows")
-    )
+    utc, local, values, lines = (collected(parts, name, rows) for name in ("utc", "local", "values", "rows"))
 
     def at(position: int) -> str:
         return parts[owner[position]].at(int(lines[position]))
 
     kept = check_duplicates(utc, values, at)
-    if len(kept) < len(utc):
+    if kept is not None:
         notes[REPEATED] += len(utc) - len(kept)
-        utc, local, values, lines, owner = (part[kept] for part in (utc, local, values, lines, owner))
+        utc, local, values, lines, owner = (column[kept] for column in (utc, local, values, lines, owner))
     name = parts[0].symbol
     if len(utc) < 2:
         raise UsageError(f"{source} has too few bars: {len(utc)} of {name}; two make an interval")
@@ -167,8 +166,15 @@ def joined(parts: Sequence[Part], max_missing: float, source: Path) -> Bars:
     )
 
 
-def order_of(parts: Sequence[Part], notes: Notes) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """Return the positions of all rows by ascending time, and the number of the part of each.
+def collected(parts: Sequence[Part], name: str, rows: numpy.ndarray | None) -> numpy.ndarray:
+    """Return a column of all parts, at the positions `rows` if given; large ones are not copied in vain."""
+    columns = [getattr(part, name) for part in parts]
+    column = columns[0] if len(columns) == 1 else numpy.concatenate(columns)
+    return column if rows is None else column[rows]
+
+
+def order_of(parts: Sequence[Part], notes: Notes) -> tuple[numpy.ndarray | None, numpy.ndarray]:
+    """Return the positions of all rows by ascending time, None if they are so, and the part of each row.
 
     Parts with the newest bar first are turned round. Raises UsageError for a part without an order.
     """
@@ -177,15 +183,16 @@ def order_of(parts: Sequence[Part], notes: Notes) -> tuple[numpy.ndarray, numpy.
         newest_first = part.utc[0] > part.utc[-1] and (part.utc[1:] <= part.utc[:-1]).all()
         turn = slice(None, None, -1 if newest_first else 1)
         check_order(part.utc[turn], in_file(part, turn))
-        if turn.step == -1:
+        if newest_first:
             notes[NEWEST_FIRST] += 1
+        elif len(parts) == 1:
+            return None, numpy.broadcast_to(0, len(part.utc))
         pieces.append(begin + numpy.arange(len(part.utc))[turn])
         begin += len(part.utc)
     rows = numpy.concatenate(pieces)
     owner = numpy.repeat(numpy.arange(len(parts)), [len(part.utc) for part in parts])
     if len(parts) > 1:
-        times = numpy.concatenate([part.utc for part in parts])[rows]
-        rows = rows[numpy.argsort(times, kind="stable")]
+        rows = rows[numpy.argsort(collected(parts, "utc", rows), kind="stable")]
     return rows, owner[rows]
 
 

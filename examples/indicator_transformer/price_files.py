@@ -28,7 +28,7 @@ from examples.programs.tables import PACKED_SUFFIXES, Table, open_table
 from snippets.errors import UsageError
 
 LARGEST = 1e100  # sums and products of larger numbers may be infinite
-MOST_ROWS = 50_000_000  # of a file: 3 GB in memory, and as much again for each step of the work
+MOST_ROWS = 20_000_000  # of all files: about 5 GB in memory until they are checked
 NUMERIC = (types.is_integer, types.is_floating, types.is_decimal, types.is_null)
 EMPTY = pyarrow.array(["", "null", "nan", "none", "na", "n/a", "-"])
 HEADER = [name for name in NAMES["time"] if name] + ["price", "ticker"]
@@ -98,10 +98,7 @@ def read_part(table: Table, columns: Columns, symbol: str, skip: int) -> list[Pa
                 notes[WITHOUT_NUMBERS] += int((~whole).sum())
             batch, rows = batch.filter(pyarrow.array(whole)), rows[whole]
             kept += len(rows)
-            if kept > MOST_ROWS:
-                raise UsageError(
-                    f"{table.path} has more than {MOST_ROWS:,} rows; split it by symbol, or use longer bars"
-                )
+            check_rows(table.path, kept)
             if len(rows):
                 clock = batch.column(columns.clock) if columns.clock else None
                 utc, local = times.read(batch.column(columns.time), clock, rows)
@@ -120,6 +117,14 @@ def read_part(table: Table, columns: Columns, symbol: str, skip: int) -> list[Pa
     if columns.symbol is None:
         return [whole_file]
     return by_symbol(whole_file, codes, list(names))
+
+
+def check_rows(source: Path, count: int) -> None:
+    """Raise UsageError for more bars than are worked on at once."""
+    if count > MOST_ROWS:
+        raise UsageError(
+            f"{source} has more than {MOST_ROWS:,} bars; use fewer symbols, a shorter time, or longer bars"
+        )
 
 
 def without_headers(
