@@ -108,7 +108,7 @@ def sentences(learned: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         mean = f"difference {found.mean:+{form}}"
         stretches = f"{found.stretches} stretches of {'a day' if found.days == 1 else f'{found.days} days'}"
         if found.standard_error is None:
-            yield f"{measure}: not to be compared with {other} on {stretches}, {FEWEST} are needed; {mean}"
+            yield f"{measure}: no verdict against {other}: {stretches}, {FEWEST} are needed; {mean}"
             continue
         far = abs(found.mean) > 2 * found.standard_error
         verdict = "better than" if far and found.mean > 0 else "worse than" if far else "no better than"

@@ -139,7 +139,7 @@ def test_other_bars_have_no_known_optimum_but_a_baseline(run_folder, call, bars_
     assert "the calls alone" in out and "best possible" not in out
     assert found["notes"] == ["bars around the clock, 1,440 bars a day; 0 missing within them, 0.00%"]
     assert found["learned"]["BCE, the calls alone"]["stretches"] < 10
-    assert "learned    BCE: not to be compared with the calls alone on" in out
+    assert "learned    BCE: no verdict against the calls alone: " in out
 
 
 @pytest.mark.program
