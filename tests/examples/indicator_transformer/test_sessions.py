@@ -104,3 +104,8 @@ def test_one_day_tells_no_hours():
 
 def test_bars_of_seven_minutes_have_no_slots():
     assert find_sessions(bars(US, 5), 7 * MINUTE) is None
+
+
+def test_a_pause_of_five_minutes_is_missing():
+    times = bars([minute for minute in CHINA if not 660 <= minute < 665], 20)
+    assert counted(times) == (100, "09:30 to 11:29 and 13:00 to 14:59, 240 bars a day")
