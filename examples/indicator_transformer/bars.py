@@ -25,7 +25,7 @@ from examples.programs.tables import is_table
 from snippets.errors import UsageError
 
 MAX_MISSING = 0.01  # share of the bars
-NO_DATA = re.compile(r"(readme|licen[cs]e|changelog)\b.*", re.IGNORECASE)
+NO_DATA = re.compile(r"(readme|notes?|licen[cs]e|changelog)\b.*", re.IGNORECASE)
 NEWEST_FIRST = "series turned round, which have the newest bar first"
 REPEATED = "rows dropped, which repeat another one"
 EMPTY_FILES = "files left out, which are empty"

@@ -364,9 +364,7 @@ def test_months_of_one_symbol_are_joined(write, tmp_path):
 
 def test_too_many_rows_are_refused(write, monkeypatch):
     monkeypatch.setattr("examples.indicator_transformer.price_files.MOST_ROWS", 5)
-    refused(
-        write(MINUTES), "ACME.csv has more than 5 bars; use fewer symbols, a shorter time"
-    )
+    refused(write(MINUTES), "ACME.csv has more than 5 bars; use fewer symbols, a shorter time")
 
 
 # Sample data and small parts

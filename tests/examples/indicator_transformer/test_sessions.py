@@ -14,11 +14,12 @@ US = list(range(570, 960))
 
 def bars(minutes, days, zone=None, start="2024-01-02"):
     """Return the times (bars,) of bars at these minutes of each business day, microseconds of UTC."""
-    dates = pandas.bdate_range(start, periods=days, tz=zone)
-    times = [date + pandas.Timedelta(minutes=minute) for date in dates for minute in minutes]
-    index = pandas.DatetimeIndex(times)
-    index = index.tz_convert("UTC").tz_localize(None) if zone else index
-    return numpy.sort(index.as_unit("us").asi8)
+    dates = pandas.bdate_range(start, periods=days).as_unit("us").asi8
+    local = numpy.sort((dates[:, None] + MINUTE * numpy.array(minutes)).ravel())
+    index = pandas.DatetimeIndex(local.astype("datetime64[us]"))
+    if zone:
+        index = index.tz_localize(zone, ambiguous="NaT", nonexistent="NaT").dropna().tz_convert("UTC")
+    return index.tz_localize(None).as_unit("us").asi8 if zone else local
 
 
 def counted(times, step=MINUTE):
