@@ -82,8 +82,8 @@ def test_round_the_clock_all_week_every_gap_counts():
 
 def test_currencies_close_at_weekends_only():
     hours = pandas.date_range("2024-01-07 22:00", "2024-03-01 21:00", freq="h")
-    weekend = (hours.weekday == 5) | ((hours.weekday == 4) & (hours.hour >= 22))
-    weekend |= (hours.weekday == 6) & (hours.hour < 22)
+    weekend = (hours.day_of_week == 5) | ((hours.day_of_week == 4) & (hours.hour >= 22))
+    weekend |= (hours.day_of_week == 6) & (hours.hour < 22)
     times = hours[~weekend].as_unit("us").asi8
     assert counted(times, 60 * MINUTE) == (0, "around the clock, 24 bars a day")
     assert counted(numpy.delete(times, [50, 51, 200]), 60 * MINUTE)[0] == 3
