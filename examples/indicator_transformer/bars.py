@@ -105,9 +105,10 @@ def parts_by_symbol(path: Path) -> list[list[Part]]:
             check_rows(path, count)
             groups.setdefault(part.symbol.casefold(), []).append((file, part))
     for group in groups.values():
-        if len(group) > 1 and not all(part.joinable for _, part in group):
-            (first, part), (second, _) = group[:2]
-            raise UsageError(f"{path} has {part.symbol} twice: {first.name} and {second.name}; remove one")
+        first, *others = dict.fromkeys(file for file, _ in group)
+        if others and not all(part.joinable for _, part in group):
+            name = group[0][1].symbol
+            raise UsageError(f"{path} has {name} twice: {first.name} and {others[0].name}; remove one")
     result = [[part for _, part in group] for group in groups.values()]
     result[0][0].notes.update(notes)
     return result

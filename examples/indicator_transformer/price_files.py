@@ -87,12 +87,13 @@ def read_part(table: Table, columns: Columns, symbol: str, skip: int) -> list[Pa
     notes, times = Notes(dict.fromkeys(columns.notes, 0)), TimeReader(table.row)
     pieces: list[tuple[numpy.ndarray, ...]] = []
     names: dict[str, int] = {}
+    headers: list[int] = []  # positions of lines that repeat the header
     first = kept = 0
     with tqdm(desc=table.path.name, unit=" rows", unit_scale=True, disable=None, leave=False) as bar:
         for batch in table.batches(columns.all()):
             rows = first + numpy.arange(batch.num_rows)
             first += batch.num_rows
-            batch, rows = without_headers(batch, rows, skip, notes)
+            batch, rows = without_headers(batch, rows, skip, headers)
             values, whole = read_numbers(batch, rows, table.row)
             if not whole.all():
                 notes[WITHOUT_NUMBERS] += int((~whole).sum())
@@ -114,9 +115,14 @@ def read_part(table: Table, columns: Columns, symbol: str, skip: int) -> list[Pa
     whole_file = Part(
         symbol, utc, local, values, rows, table.row, joinable=joinable, clock=times.clock(), notes=notes
     )
-    if columns.symbol is None:
-        return [whole_file]
-    return by_symbol(whole_file, codes, list(names))
+    if headers:
+        notes[AGAIN_HEADER] = len(headers)
+    found = []
+    for piece in numpy.split(numpy.arange(len(rows)), numpy.searchsorted(rows, headers)):
+        if len(piece):  # of several files in one
+            found += by_symbol(taken(whole_file, piece), codes[piece], list(names) or [symbol])
+            whole_file.notes = Notes()
+    return found
 
 
 def check_rows(source: Path, count: int) -> None:
@@ -128,16 +134,19 @@ def check_rows(source: Path, count: int) -> None:
 
 
 def without_headers(
-    batch: pyarrow.RecordBatch, rows: numpy.ndarray, skip: int, notes: Notes
+    batch: pyarrow.RecordBatch, rows: numpy.ndarray, skip: int, headers: list[int]
 ) -> tuple[pyarrow.RecordBatch, numpy.ndarray]:
-    """Return the rows after the first `skip` ones of the file that do not repeat its header."""
+    """Return the rows after the first `skip` ones, without those that repeat the header.
+
+    The positions of these are added to `headers`.
+    """
     keep = rows >= skip
     if types.is_string(batch.column(0).type) or types.is_large_string(batch.column(0).type):
         cells = compute.utf8_lower(compute.utf8_trim(batch.column(0), " <>\t"))
         again = compute.fill_null(compute.is_in(cells, pyarrow.array(HEADER)), False)
         again = again.to_numpy(zero_copy_only=False) & keep
         if again.any():
-            notes[AGAIN_HEADER] += int(again.sum())
+            headers += rows[again].tolist()
             keep &= ~again
     return (batch, rows) if keep.all() else (batch.filter(pyarrow.array(keep)), rows[keep])
 
@@ -153,21 +162,25 @@ def symbol_codes(
     return numpy.array(own, "<i4")[encoded.indices.to_numpy(zero_copy_only=False)]
 
 
+def taken(part: Part, rows: numpy.ndarray) -> Part:
+    """Return the rows of a part at these positions; all of them are not copied."""
+    if len(rows) == len(part.rows):
+        return replace(part)
+    columns = {name: getattr(part, name)[rows] for name in ("utc", "local", "values", "rows")}
+    return replace(part, **columns)
+
+
 def by_symbol(part: Part, codes: numpy.ndarray, names: list[str]) -> list[Part]:
-    """Return a part for each symbol, whose rows stay in the order of the file."""
-    if len(names) == 1:
-        return [replace(part, symbol=names[0])]
-    order = numpy.argsort(codes, kind="stable")
-    ends = numpy.bincount(codes, minlength=len(names)).cumsum()
+    """Return a part for each symbol that it has, whose rows stay in the order of the file."""
     whole_file = Notes({words: 0 for words, count in part.notes.items() if not count})
-    notes = [part.notes, *[whole_file] * (len(names) - 1)]  # rows are counted once
-    return [
-        replace(
-            part, symbol=name, utc=part.utc[chosen], local=part.local[chosen], values=part.values[chosen],
-            rows=part.rows[chosen], notes=own,
-        )
-        for name, chosen, own in zip(names, numpy.split(order, ends[:-1]), notes, strict=True)
-    ]  # fmt: skip
+    found: list[Part] = []
+    order = numpy.argsort(codes, kind="stable") if len(names) > 1 else numpy.arange(len(codes))
+    ends = numpy.bincount(codes, minlength=len(names)).cumsum()
+    for name, rows in zip(names, numpy.split(order, ends[:-1]), strict=True):
+        if len(rows):  # what is counted is counted once
+            notes = whole_file if found else part.notes
+            found.append(replace(taken(part, rows), symbol=name, notes=notes))
+    return found
 
 
 def read_numbers(

@@ -239,6 +239,7 @@ def test_bars_of_two_intervals(write, times, place, interval):
     [
         ("", ["cannot read", "it is empty"]),
         (HEADER + "\n", ["has too few bars: 0"]),
+        (HEADER, ["has too few bars: 0"]),
         (f"{HEADER}\n{ROW.format('2024-01-02')}", ["has too few bars: 1 of ACME; two make an interval"]),
         (
             "timestamp,open,high,low\n1,2,3,4",
@@ -323,6 +324,16 @@ def test_a_header_in_the_middle_is_dropped(write):
     bars = read_bars(write("\n".join([HEADER, *rows[:3], HEADER, *rows[3:]])))
     assert list(bars.table.index.minute) == [30, 31, 32, 33, 34, 35]
     assert sentences(bars.notes) == ["lines dropped, which repeat the header: 1"]
+
+
+def test_files_in_one_may_overlap(write):
+    rows = [ROW.format(time) for time in MINUTES]
+    bars = read_bars(write("\n".join([HEADER, *rows[2:], HEADER, *rows[:4]])))
+    assert list(bars.table.index.minute) == [30, 31, 32, 33, 34, 35]
+    assert sentences(bars.notes) == [
+        "lines dropped, which repeat the header: 1",
+        "rows dropped, which repeat another one: 2",
+    ]
 
 
 def test_newest_first_is_turned_round(write):

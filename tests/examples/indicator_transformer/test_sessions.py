@@ -110,3 +110,11 @@ def test_bars_of_seven_minutes_have_no_slots():
 def test_a_pause_of_five_minutes_is_missing():
     times = bars([minute for minute in CHINA if not 660 <= minute < 665], 20)
     assert counted(times) == (100, "09:30 to 11:29 and 13:00 to 14:59, 240 bars a day")
+
+
+@pytest.mark.parametrize(("days", "missing"), [(8, False), (12, True)])
+def test_hours_of_most_days_count_and_rare_ones_do_not(days, missing):
+    """Before the opening there are bars at 08:30 on all days, and after that on some days only."""
+    early, rare = bars([510, *US], 20), bars(range(511, 570), 20)
+    times = numpy.sort(numpy.concatenate([early, rare[: 59 * days]]))
+    assert counted(times)[0] == (59 * (20 - days) if missing else 0)
