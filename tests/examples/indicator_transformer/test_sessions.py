@@ -113,7 +113,7 @@ def test_a_pause_of_five_minutes_is_missing():
 
 
 @pytest.mark.parametrize(("days", "missing"), [(8, False), (12, True)])
-def test_hours_of_most_days_count_and_rare_ones_do_not(days, missing):
+def test_hours_of_most_days_count(days, missing):
     """Before the opening there are bars at 08:30 on all days, and after that on some days only."""
     early, rare = bars([510, *US], 20), bars(range(511, 570), 20)
     times = numpy.sort(numpy.concatenate([early, rare[: 59 * days]]))
