@@ -34,6 +34,7 @@ EMPTY = pyarrow.array(["", "null", "nan", "none", "na", "n/a", "-"])
 HEADER = [name for name in NAMES["time"] if name] + ["price", "ticker"]
 MONTHLY = re.compile(r"(.+?)-\d+[a-z]+-\d{4}-\d\d(-\d\d)?", re.IGNORECASE)  # BTCUSDT-1m-2024-01 of Binance
 WITHOUT_NUMBERS = "rows dropped, without prices or without a volume"
+OTHER_LINES = "lines left out, above or below the table"
 AGAIN_HEADER = "lines dropped, which repeat the header"
 
 Notes = Counter[str]  # what the user should know, and of how many rows; 0: of the whole file
@@ -115,8 +116,9 @@ def read_part(table: Table, columns: Columns, symbol: str, skip: int) -> list[Pa
     whole_file = Part(
         symbol, utc, local, values, rows, table.row, joinable=joinable, clock=times.clock(), notes=notes
     )
-    if headers:
-        notes[AGAIN_HEADER] = len(headers)
+    for words, dropped in ((AGAIN_HEADER, headers), (OTHER_LINES, table.left_out)):
+        if dropped:
+            notes[words] = len(dropped)
     found = []
     for piece in numpy.split(numpy.arange(len(rows)), numpy.searchsorted(rows, headers)):
         if len(piece):  # of several files in one

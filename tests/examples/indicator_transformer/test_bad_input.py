@@ -35,7 +35,7 @@ from tests.examples.program_runs import assert_refused
             "7,140 needed for 500 training samples with --stride 10, 3,000 in",
         ),
         ("--bars 3000 --stride 10 --accumulate 3", "needed for 192 training samples with --stride 10"),
-        (f"--data {__file__}", "test_bad_input.py: .py is no table; it takes .csv, .tsv, .txt"),
+        (f"--data {__file__}", "test_bad_input.py: .py is no table here; it takes .csv, .tsv, .txt"),
         ("--data nowhere", "--data nowhere: neither bars nor goog nor table nor an existing file or folder"),
         ("--rows 99", "--rows: must be a whole number from 100 to 10000000, not '99'"),
         (

@@ -239,7 +239,6 @@ def test_bars_of_two_intervals(write, times, place, interval):
     [
         ("", ["cannot read", "it is empty"]),
         (HEADER + "\n", ["has too few bars: 0"]),
-        (HEADER, ["has too few bars: 0"]),
         (f"{HEADER}\n{ROW.format('2024-01-02')}", ["has too few bars: 1 of ACME; two make an interval"]),
         (
             "timestamp,open,high,low\n1,2,3,4",
@@ -252,7 +251,7 @@ def test_bars_of_two_intervals(write, times, place, interval):
             ["cannot read", "line 5 has 5 values", "the first one has 6"],
         ),
         ("2024-01-02,1,2,3,4,5,6,7\n", ["has no line with the names of its 8 columns; add one"]),
-        (with_row("2024-01-02 14:33,10,12,9,11,\0"), ["NUL bytes"]),
+        (with_row("2024-01-02 14:33,10,12,9,11,\0"), ["is NUL, so it is no text"]),
     ],
 )
 def test_csv_files_that_are_refused(write, text, parts):
@@ -261,7 +260,7 @@ def test_csv_files_that_are_refused(write, text, parts):
 
 def test_files_of_another_kind_and_damaged_ones(write, tmp_path, day):
     refused(tmp_path / "absent.csv", "cannot read", "No such file")
-    refused(write(MINUTES, "A.doc"), ".doc is no table; it takes .csv")
+    refused(write(MINUTES, "A.doc"), ".doc is no table here; it takes .csv")
     refused(write(MINUTES, "B.parquet"), "cannot read")
     day.to_parquet(tmp_path / "C.parquet")
     content = (tmp_path / "C.parquet").read_bytes()
@@ -324,6 +323,13 @@ def test_a_header_in_the_middle_is_dropped(write):
     bars = read_bars(write("\n".join([HEADER, *rows[:3], HEADER, *rows[3:]])))
     assert list(bars.table.index.minute) == [30, 31, 32, 33, 34, 35]
     assert sentences(bars.notes) == ["lines dropped, which repeat the header: 1"]
+
+
+def test_a_title_and_a_footer_are_left_out(write):
+    rows = [ROW.format(time) for time in MINUTES]
+    bars = read_bars(write("\n".join(["Prices of ACME", HEADER, *rows, "Source: somebody"])))
+    assert len(bars.table) == 6
+    assert sentences(bars.notes) == ["lines left out, above or below the table: 2"]
 
 
 def test_files_in_one_may_overlap(write):

@@ -168,7 +168,7 @@ def test_a_damaged_best_checkpoint_is_replaced_by_the_newest(copy, call):
         (lambda copy: [change_config(copy, system="cifar_optimizers")], "a checkpoint of cifar_optimizers"),
         (lambda copy: [change_config(copy, indicators=["moon"])], "was trained on other readings: moon"),
         (lambda copy: [change_config(copy, data_crc32=1)], "are not those that the network learned from"),
-        (lambda copy: [copy, "--data", copy / "config.json", "--out", copy], ".json is no table; it takes"),
+        (lambda copy: [copy, "--data", copy / "config.json", "--out", copy], ".json is no table here; write"),
         (
             lambda copy: [copy, "--data", copy / "checkpoints", "--out", copy],
             "has no file of bars; it needs one",
