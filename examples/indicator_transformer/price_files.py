@@ -116,9 +116,9 @@ def read_part(table: Table, columns: Columns, symbol: str, skip: int) -> list[Pa
     whole_file = Part(
         symbol, utc, local, values, rows, table.row, joinable=joinable, clock=times.clock(), notes=notes
     )
-    for words, dropped in ((AGAIN_HEADER, headers), (OTHER_LINES, table.left_out)):
-        if dropped:
-            notes[words] = len(dropped)
+    for words, count in ((AGAIN_HEADER, len(headers)), (OTHER_LINES, len(table.left_out))):
+        if count:
+            notes[words] = count
     found = []
     for piece in numpy.split(numpy.arange(len(rows)), numpy.searchsorted(rows, headers)):
         if len(piece):  # of several files in one
