@@ -168,7 +168,11 @@ SYSTEMS = (
     System(
         "indicator_transformer",
         programs=(Program("train", tiny={"bars": 3000, "stride": 8, "batch_size": 16, "epochs": 3}),),
-        pages=("examples/indicator-transformer/index.md", "examples/indicator-transformer/training.md"),
+        pages=(
+            "examples/indicator-transformer/index.md",
+            "examples/indicator-transformer/training.md",
+            "examples/indicator-transformer/data.md",
+        ),
         measured=(
             MeasuredTraining("small", INDICATORS, {}, epochs=6),
             MeasuredTraining("small", INDICATORS, {}, epochs=60, gpu=True),

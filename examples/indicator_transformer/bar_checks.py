@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy
 import pandas
 
+from examples.indicator_transformer.sessions import DAY, Sessions, find_sessions, missing_before
 from snippets.errors import UsageError
 
 ROUNDING = 1e-9  # relative: prices adjusted for dividends differ in their last digits
@@ -13,21 +15,31 @@ ROUNDING = 1e-9  # relative: prices adjusted for dividends differ in their last 
 Where = Callable[[int], str]  # from the position of a row, counted from 0, to its description
 
 
-def check_bars(table: pandas.DataFrame, max_missing: float, at: Where) -> pandas.Timedelta:
-    """Return the interval of at least two bars after all checks. Raises UsageError."""
-    check_order(table.index, at)
-    check_values(table, at)
-    return check_spacing(table.index, max_missing, at)
+def check_order(times: numpy.ndarray, at: Where) -> None:
+    """Raise UsageError when a bar is earlier than the one before it; `times` is (bars,)."""
+    earlier = times[1:] < times[:-1]
+    if earlier.any():
+        place = at(int(earlier.argmax()) + 1)
+        raise UsageError(f"{place} is earlier than the row before it; sort the rows by time")
 
 
-def check_order(times: pandas.DatetimeIndex, at: Where) -> None:
-    """Raise UsageError unless every bar is later than the one before it."""
-    steps = numpy.diff(times.asi8)
-    if (steps <= 0).any():
-        position = int((steps <= 0).argmax()) + 1
-        if steps[position - 1] < 0:
-            raise UsageError(f"{at(position)} is earlier than the row before it; sort the rows by time")
-        raise UsageError(f"{at(position)} has the time of the row before it; keep one of them")
+def check_duplicates(times: numpy.ndarray, values: numpy.ndarray, at: Where) -> numpy.ndarray | None:
+    """Return the positions of rows that do not repeat the one before them; None if no row of (bars,) does.
+
+    `times` (bars,) are ascending, `values` are (bars, 5). Raises UsageError when rows of one time have
+    different numbers.
+    """
+    again = numpy.flatnonzero(times[1:] == times[:-1]) + 1
+    if not len(again):
+        return None
+    different = (values[again] != values[again - 1]).any(1)
+    if different.any():
+        place = int(again[different.argmax()])
+        raise UsageError(
+            f"{at(place - 1)} and {at(place)} have the same time, {str(times[place])[:19]}, and different "
+            "numbers; keep one of them"
+        )
+    return numpy.delete(numpy.arange(len(times)), again)
 
 
 # --8<-- [start:check_values]
@@ -49,35 +61,50 @@ def check_values(table: pandas.DataFrame, at: Where) -> None:
 
 
 # --8<-- [end:check_values]
-# --8<-- [start:check_spacing]
-def check_spacing(times: pandas.DatetimeIndex, max_missing: float, at: Where) -> pandas.Timedelta:
-    """Return the interval: the most common distance between two bars, of several the shortest.
+@dataclass(frozen=True)
+class Spacing:
+    """How the bars of a symbol follow each other."""
 
-    Raises UsageError when bars of one day are closer than that, or when more than a share `max_missing` of
-    the bars is missing. Bars between two days, in UTC, are not missing, because markets close.
+    interval: pandas.Timedelta  # the most common distance between two bars
+    sessions: Sessions | None
+    missing: int  # bars, within the sessions
+
+
+def check_spacing(
+    times: pandas.DatetimeIndex, local: pandas.DatetimeIndex, max_missing: float, at: Where
+) -> Spacing:
+    """Return the spacing of ascending times in UTC; `local` are the same by the clock of the file.
+
+    The interval is the most common distance, of several the shortest. Raises UsageError when bars of one day
+    are closer than that, or when more than a share `max_missing` of the bars of the sessions is missing.
     """
-    steps, days = numpy.diff(times.to_numpy()), times.normalize()
+    steps = numpy.diff(times.to_numpy())
     distances, counts = numpy.unique(steps, return_counts=True)
     interval = pandas.Timedelta(distances[counts.argmax()])
-    same_day = days[1:] == days[:-1]
-    too_close = same_day & (steps < interval)
+    clock = local.as_unit("us").asi8
+    if (numpy.diff(clock) <= 0).any():  # the hour in which daylight saving ends
+        clock = times.as_unit("us").asi8
+    days = clock // DAY
+    too_close = (steps < interval) & (days[1:] == days[:-1])
     if too_close.any():
         raise UsageError(
             f"{at(int(too_close.argmax()) + 1)} is closer to the bar before it than most bars are, "
             f"{in_words(interval)}; use bars of one interval"
         )
-    missing = numpy.where(same_day, steps // interval - 1, 0)
-    share = missing.sum() / (missing.sum() + len(times))
+    step = interval.value // 1000
+    sessions = find_sessions(clock, step) if step else None
+    missing = missing_before(clock, step, sessions) if 0 < step < DAY else numpy.zeros(len(clock), int)
+    count = int(missing.sum())
+    share = count / (count + len(times))
     if share > max_missing:
         raise UsageError(
-            f"{at(int(missing.argmax()) + 1)} comes after the longest gap; {missing.sum()} bars are missing, "
+            f"{at(int(missing.argmax()))} comes after the longest gap; {count:,} bars are missing, "
             f"{share:.2%} of all; fill the gaps, or allow them with --max-missing "
             f"{math.ceil(share * 1000) / 1000:g}"
         )
-    return interval
+    return Spacing(interval, sessions, count)
 
 
-# --8<-- [end:check_spacing]
 def in_words(distance: pandas.Timedelta) -> str:
     """Return a distance in its largest whole unit, like "5 minutes"."""
     for unit in ("days", "hours", "minutes", "seconds"):

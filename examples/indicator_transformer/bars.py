@@ -1,29 +1,34 @@
-"""Read and check the price bars of a symbol from a CSV or Parquet file. Nothing is repaired silently."""
+"""The price bars of each symbol in files of any known form, checked. Nothing is repaired silently."""
 
-from dataclasses import dataclass
-from functools import partial
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from textwrap import shorten
 
 import numpy
 import pandas
 from matplotlib import cbook
 
-from examples.indicator_transformer.bar_checks import Where, check_bars, in_words
-from examples.indicator_transformer.column_hints import SYMBOLS, advice, several_symbols
-from examples.indicator_transformer.table_files import read_table
+from examples.indicator_transformer import sessions
+from examples.indicator_transformer.bar_checks import (
+    Where,
+    check_duplicates,
+    check_order,
+    check_spacing,
+    check_values,
+    in_words,
+)
+from examples.indicator_transformer.bar_columns import NUMBERS
+from examples.indicator_transformer.price_files import Notes, Part, check_rows, read_file
 from examples.programs.array_files import read_npz
+from examples.programs.tables import is_table
 from snippets.errors import UsageError
 
-# --8<-- [start:schema]
-# In lower or upper case, in any order; other columns are ignored. The timestamp is the start of a bar: in
-# ISO 8601, or a date or time of Parquet, from 1700 to 2200; without a time zone it is UTC.
-COLUMNS = ("timestamp", "open", "high", "low", "close", "volume")
-# --8<-- [end:schema]
-NUMBERS = list(COLUMNS[1:])
-SUFFIXES = (".csv", ".parquet")
 MAX_MISSING = 0.01  # share of the bars
-LARGEST = 1e100  # sums and products of larger numbers may be infinite
+NO_DATA = re.compile(r"(readme|notes?|licen[cs]e|changelog)\b.*", re.IGNORECASE)
+NEWEST_FIRST = "series turned round, which have the newest bar first"
+REPEATED = "rows dropped, which repeat another one"
+EMPTY_FILES = "files left out, which are empty"
 
 
 # --8<-- [start:bars]
@@ -37,117 +42,169 @@ class Bars:
     table: pandas.DataFrame
     interval: pandas.Timedelta  # the most common distance between two bars
     source: str  # in words, for the user
+    hours: str = ""  # the sessions, in words; empty for days, and when they are unknown
+    missing: int = 0  # bars, within the sessions
+    local: pandas.DatetimeIndex | None = None  # the times by the file's own clock, if that is not UTC
+    clock: str = "in UTC"  # of the times that are shown, in words
+    notes: Notes = field(default_factory=Notes)  # what was left out or guessed, and of how many rows
+
+    @property
+    def shown(self) -> pandas.DatetimeIndex:
+        """The times as the file has them."""
+        return self.table.index if self.local is None else self.local
 
 
 # --8<-- [end:bars]
 # --8<-- [start:read_bars]
-def read_bars(path: Path, *, max_missing: float = MAX_MISSING) -> Bars:
-    """Return the bars in a CSV or Parquet file; its name without the suffix is the symbol.
+def read_bars(path: Path, *, symbol: str | None = None, max_missing: float = MAX_MISSING) -> Bars:
+    """Return the bars of the only symbol in a file or folder, or of `symbol`.
 
     Raises UsageError, which names the file and an offending row, for invalid bars, and when more than a share
-    `max_missing` of the bars is missing.
+    `max_missing` of the bars of its sessions is missing.
     """
-    cells = read_cells(path)
-    at = partial(place, path)
-    try:
-        table = read_numbers(cells[NUMBERS], at).set_index(read_times(cells["timestamp"], at))
-        if len(table) < 2:
-            raise UsageError(f"{path} has too few bars: {len(table)}; two make an interval")
-        interval = check_bars(table, max_missing, at)
-    except UsageError as error:
-        raise UsageError(f"{error}{several_symbols(cells)}") from None
-    return Bars(path.stem, table, interval, f"{path}, every {in_words(interval)}")
+    parts = parts_by_symbol(path)
+    names = [group[0].symbol for group in parts]
+    if symbol is None and len(parts) > 1:
+        listed = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+        raise UsageError(f"{path} has {len(names)} symbols: {listed}; name one of them with --symbol")
+    chosen = [group for group in parts if symbol in (None, group[0].symbol)]
+    if not chosen:
+        raise UsageError(f"{path} has no symbol {symbol}; it has {', '.join(names[:20])}")
+    return joined(chosen[0], max_missing, path)
+
+
+def read_data(path: Path, *, max_missing: float = MAX_MISSING) -> list[Bars]:
+    """Return the bars of each symbol in a file, or in all files of a folder, sorted by file and symbol.
+
+    Raises UsageError as `read_bars` does, and when the symbols have different intervals.
+    """
+    all_bars = [joined(group, max_missing, path) for group in parts_by_symbol(path)]
+    first = all_bars[0]
+    for bars in all_bars[1:]:
+        if bars.interval != first.interval:
+            raise UsageError(
+                f"{path} mixes intervals: {first.symbol} has a bar every {in_words(first.interval)}, "
+                f"{bars.symbol} every {in_words(bars.interval)}; use one folder for each interval"
+            )
+    return all_bars
 
 
 # --8<-- [end:read_bars]
-def place(path: Path, position: int) -> str:
-    """Return the file and line of row `position`, counted from 0 without empty lines."""
-    in_csv = path.suffix.lower() == ".csv"
-    return f"{path}, line {position + 2}" if in_csv else f"{path}, row {position + 1}"
+def parts_by_symbol(path: Path) -> list[list[Part]]:
+    """Return the parts of each symbol of a file or folder, before they are joined. Raises UsageError.
 
-
-def read_cells(path: Path) -> pandas.DataFrame:
-    """Return the `COLUMNS` of a file, with unchecked cells. Raises UsageError."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise UsageError(f"{path} is neither .csv nor .parquet; convert it to one of them")
-    try:
-        names, cells = read_table(path, {*COLUMNS, *SYMBOLS})
-    except UsageError:
-        raise
-    except Exception as error:  # a damaged Parquet file can raise any error
-        reason = getattr(error, "strerror", None) or shorten(f"{type(error).__name__}: {error}", 200)
-        raise UsageError(f"cannot read {path}: {reason}") from None
-    names = [str(name).strip().lower() for name in names]
-    cells.columns = [str(name).strip().lower() for name in cells.columns]
-    if wrong := [f"one column {name}" for name in COLUMNS if names.count(name) != 1]:
-        raise UsageError(
-            f"{path} needs {', '.join(wrong)}; it has {shorten(', '.join(names), 200)}; "
-            f"{advice(names, ','.join(COLUMNS))}{several_symbols(cells)}"
-        )
-    return cells
-
-
-def read_times(cells: pandas.Series, at: Where) -> pandas.DatetimeIndex:
-    """Return times in UTC, without a time zone, in microseconds. Raises UsageError."""
-    if not pandas.api.types.is_datetime64_any_dtype(cells):
-        if cells.dtype == object:  # the conversion accepts bytes that are not UTF-8
-            cells = cells.mask(cells.map(lambda cell: isinstance(cell, bytes)))
-        text = cells.astype("str")
-        cells = text.where(
-            text.str.match(r"\d{4}-\d\d-\d\d")
-        )  # pandas would also accept "today" and a lone year
-    times = pandas.DatetimeIndex(pandas.to_datetime(cells, format="ISO8601", utc=True, errors="coerce"))
-    # pandas may count in nanoseconds, which reach from 1677 to 2262.
-    wrong = ~((times.year >= 1700) & (times.year <= 2200))
-    if wrong.any():
-        raise UsageError(
-            f"{at(int(wrong.argmax()))} has no time from 1700 to 2200; "
-            "write times like 2024-01-31 or 2024-01-31T14:30:00Z"
-        )
-    return times.tz_localize(None).as_unit("us").rename("timestamp")
-
-
-def read_numbers(cells: pandas.DataFrame, at: Where) -> pandas.DataFrame:
-    """Return all cells as float64. Raises UsageError for one that is empty, text or not finite."""
-    numbers = cells.apply(pandas.to_numeric, errors="coerce").astype("float64")
-    numbers[cells.select_dtypes(["bool", "timedelta"]).columns] = numpy.nan  # pandas would convert them
-    wrong = numpy.argwhere(~(numbers.abs() <= LARGEST).to_numpy())
-    if len(wrong):
-        row, column = wrong[0]
-        raise UsageError(
-            f"{at(row)}: {cells.columns[column]} is {cells.iat[row, column]}, not a finite number; "
-            f"write numbers like 1234.5, at most {LARGEST:g}, or remove the row"
-        )
-    return numbers
-
-
-def read_folder(folder: Path, *, max_missing: float = MAX_MISSING) -> list[Bars]:
-    """Return the bars of each <SYMBOL>.csv and <SYMBOL>.parquet in `folder`, sorted by symbol.
-
-    Raises UsageError as `read_bars` does, when there is no such file, when a symbol occurs twice, and when
-    the symbols have different intervals. Other files and hidden ones are ignored.
+    Case is ignored: on a Mac, AAPL.csv and aapl.csv are the same file.
     """
+    notes, groups = Notes(), dict[str, list[tuple[Path, Part]]]()
+    if not path.exists():
+        raise UsageError(f"cannot read {path}: No such file or directory")
+    paths, count = files_of(path, notes) if path.is_dir() else [path], 0
+    for file in paths:
+        for part in read_file(file):
+            count += len(part.rows)
+            check_rows(path, count)
+            groups.setdefault(part.symbol.casefold(), []).append((file, part))
+    for group in groups.values():
+        first, *others = dict.fromkeys(file for file, _ in group)
+        if others and not all(part.joinable for _, part in group):
+            name = group[0][1].symbol
+            raise UsageError(f"{path} has {name} twice: {first.name} and {others[0].name}; remove one")
+    result = [[part for _, part in group] for group in groups.values()]
+    result[0][0].notes.update(notes)
+    return result
+
+
+def files_of(folder: Path, notes: Notes) -> list[Path]:
+    """Return the files with bars in a folder, sorted without regard to case. Raises UsageError."""
     try:
-        paths = [path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES]
+        entries = sorted(folder.iterdir(), key=lambda entry: (entry.name.casefold(), entry.name))
+        paths = [entry for entry in entries if is_table(entry) and not NO_DATA.fullmatch(entry.name)]
+        whole = [entry for entry in paths if entry.stat().st_size]
     except OSError as error:
         raise UsageError(f"cannot read the folder {folder}: {error.strerror}") from None
-    by_symbol: dict[str, Path] = {}
-    for path in sorted(path for path in paths if not path.name.startswith(".")):
-        # Case is ignored: on a Mac, AAPL.csv and aapl.csv are the same file.
-        first = by_symbol.setdefault(path.stem.casefold(), path)
-        if first != path:
-            raise UsageError(f"{folder} has {path.stem} twice: {first.name} and {path.name}; remove one")
-    if not by_symbol:
-        raise UsageError(f"{folder} has no file SYMBOL.csv or SYMBOL.parquet; it needs one per symbol")
-    all_bars = [read_bars(by_symbol[symbol], max_missing=max_missing) for symbol in sorted(by_symbol)]
-    for bars in all_bars[1:]:
-        if bars.interval != all_bars[0].interval:
-            raise UsageError(
-                f"{folder} mixes intervals: {all_bars[0].symbol} has a bar every "
-                f"{in_words(all_bars[0].interval)}, {bars.symbol} every {in_words(bars.interval)}; "
-                "use one folder for each interval"
-            )
-    return all_bars
+    if not whole:
+        inside = next((entry.name for entry in entries if entry.is_dir() and entry.name[0] != "."), None)
+        cure = f"name a folder in it, like {folder / inside}" if inside else "it needs one like SYMBOL.csv"
+        raise UsageError(f"{folder} has no file of bars; {cure}")
+    if len(paths) > len(whole):
+        notes[EMPTY_FILES] += len(paths) - len(whole)
+    return whole
+
+
+def joined(parts: Sequence[Part], max_missing: float, source: Path) -> Bars:
+    """Return the checked bars of one symbol from its parts. Raises UsageError."""
+    notes = Notes()
+    for part in parts:
+        notes.update(part.notes)
+    rows, owner = order_of(parts, notes)
+    utc, local, values, lines = (collected(parts, name, rows) for name in ("utc", "local", "values", "rows"))
+
+    def at(position: int) -> str:
+        return parts[owner[position]].at(int(lines[position]))
+
+    kept = check_duplicates(utc, values, at)
+    if kept is not None:
+        notes[REPEATED] += len(utc) - len(kept)
+        utc, local, values, lines, owner = (column[kept] for column in (utc, local, values, lines, owner))
+    name = parts[0].symbol
+    if len(utc) < 2:
+        raise UsageError(f"{source} has too few bars: {len(utc)} of {name}; two make an interval")
+    index = pandas.DatetimeIndex(utc, name="timestamp")
+    table = pandas.DataFrame(dict(zip(NUMBERS, values.T, strict=True)), index=index)
+    check_values(table, at)
+    own = pandas.DatetimeIndex(local)
+    spacing = check_spacing(index, own, max_missing, at)
+    return Bars(
+        name,
+        table,
+        spacing.interval,
+        f"{source}, every {in_words(spacing.interval)}",
+        hours=sessions.in_words(spacing.sessions),
+        missing=spacing.missing,
+        local=None if (local == utc).all() else own,
+        clock=parts[0].clock,
+        notes=notes,
+    )
+
+
+def collected(parts: Sequence[Part], name: str, rows: numpy.ndarray | None) -> numpy.ndarray:
+    """Return a column of all parts, at the positions `rows` if given; large ones are not copied in vain."""
+    columns = [getattr(part, name) for part in parts]
+    column = columns[0] if len(columns) == 1 else numpy.concatenate(columns)
+    return column if rows is None else column[rows]
+
+
+def order_of(parts: Sequence[Part], notes: Notes) -> tuple[numpy.ndarray | None, numpy.ndarray]:
+    """Return the positions of all rows by ascending time, None if they are so, and the part of each row.
+
+    Parts with the newest bar first are turned round. Raises UsageError for a part without an order.
+    """
+    pieces, begin = [], 0
+    for part in parts:
+        newest_first = part.utc[0] > part.utc[-1] and (part.utc[1:] <= part.utc[:-1]).all()
+        turn = slice(None, None, -1 if newest_first else 1)
+        check_order(part.utc[turn], in_file(part, turn))
+        if newest_first:
+            notes[NEWEST_FIRST] += 1
+        elif len(parts) == 1:
+            return None, numpy.broadcast_to(0, len(part.utc))
+        pieces.append(begin + numpy.arange(len(part.utc))[turn])
+        begin += len(part.utc)
+    rows = numpy.concatenate(pieces)
+    owner = numpy.repeat(numpy.arange(len(parts)), [len(part.utc) for part in parts])
+    if len(parts) > 1:
+        rows = rows[numpy.argsort(collected(parts, "utc", rows), kind="stable")]
+    return rows, owner[rows]
+
+
+def in_file(part: Part, turn: slice) -> Where:
+    """Return what describes a row of a part by its position, after the rows are turned."""
+    return lambda position: part.at(int(part.rows[turn][position]))
+
+
+def sentences(notes: Notes) -> list[str]:
+    """Return the notes for the user."""
+    return [f"{words}: {count:,}" if count else words for words, count in notes.items()]
 
 
 def check_enough(bars: Bars, needed: int) -> None:

@@ -2,21 +2,23 @@
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy
 import pandas
 import torch
 
-from examples.indicator_transformer.bars import Bars, load_goog, read_folder
+from examples.indicator_transformer.bars import Bars, Notes, load_goog, read_data, sentences
 from examples.indicator_transformer.context_features import CONTEXT
 from examples.indicator_transformer.generated_bars import BLOCK, generate_market
 from examples.indicator_transformer.generated_table import FEATURES, draw_chances, draw_samples, table_optimum
 from examples.indicator_transformer.indicators import INDICATORS, SMALL
+from examples.indicator_transformer.learned import Clock, stretch_days
 from examples.indicator_transformer.options import Options
 from examples.indicator_transformer.samples import (
     Samples,
     bars_needed,
+    first_sample,
     joined,
     make_samples,
     split_by_time,
@@ -47,6 +49,8 @@ class MarketData:
     files_crc32: int = 0  # of the bars in files; 0 for generated ones
     optimum: Optimum | None = None  # on the held-out samples, if known
     unit: str = "bars"  # or "rows"
+    notes: list[str] = field(default_factory=list)  # what was left out of files or guessed, for the user
+    clock: Clock | None = None  # of the held-out samples; None for the table
 
     def fingerprint(self) -> int:
         """Return a CRC-32 of files and directions, with which a resumed run checks its data.
@@ -61,10 +65,10 @@ class MarketData:
 def load_bars(options: Options) -> list[Bars]:
     """Return the bars of each symbol of `--data`, except generated ones. Raises UsageError."""
     if options.data_name == "table":
-        raise UsageError("--data table has no bars; name bars, goog or a folder")
+        raise UsageError("--data table has no bars; name bars, goog, a file or a folder")
     if options.data_name == "goog":
         return [load_goog()]
-    return read_folder(expanded(options.data), max_missing=options.max_missing)
+    return read_data(expanded(options.data), max_missing=options.max_missing)
 
 
 def crc32_of(all_bars: Sequence[Bars]) -> int:
@@ -87,12 +91,13 @@ def load_for_training(options: Options) -> MarketData:
     all_bars = load_bars(options) if market is None else [market.bars]
     indicators = INDICATOR_SETS[options.indicators]
     stride = options.stride_of(all_bars[0].interval)
+    all_bars, notes = long_enough(all_bars, options.horizon, stride)
     if len(all_bars) == 1:
         check_enough_to_learn(options, all_bars[0], stride)
     parts = [make_samples(bars, indicators, options.horizon, stride) for bars in all_bars]
     training, validation = split_by_time(parts, all_bars, options.val_split, options.horizon)
     data = MarketData(
-        source="; ".join(bars.source for bars in all_bars),
+        source=described(all_bars),
         indicators=[indicator.name for indicator in indicators],
         context=list(CONTEXT),
         bars=sum(len(bars.table) for bars in all_bars),
@@ -101,6 +106,8 @@ def load_for_training(options: Options) -> MarketData:
         validation=joined(validation),
         periods={bars.symbol.casefold(): (bars.table.index[0], bars.table.index[-1]) for bars in all_bars},
         files_crc32=crc32_of(all_bars) if market is None else 0,
+        notes=notes_on(all_bars) + notes,
+        clock=clock_of(all_bars, training, validation, options.horizon),
     )
     if market is not None:
         data.optimum = optimum_on(data.validation, chance)
@@ -110,6 +117,56 @@ def load_for_training(options: Options) -> MarketData:
 
 
 # --8<-- [end:load_for_training]
+def described(all_bars: Sequence[Bars]) -> str:
+    """Return the source of the bars in words; of many symbols, the first ones are named."""
+    if len(all_bars) == 1:
+        return all_bars[0].source
+    names = ", ".join(bars.symbol for bars in all_bars[:3]) + (", …" if len(all_bars) > 3 else "")
+    return f"{len(all_bars)} symbols ({names}) of {all_bars[0].source}"
+
+
+def notes_on(all_bars: Sequence[Bars]) -> list[str]:
+    """Return what the user should know of how the files were read, with the sessions."""
+    hours = dict.fromkeys(bars.hours for bars in all_bars if bars.hours)
+    missing, count = sum(bars.missing for bars in all_bars), sum(len(bars.table) for bars in all_bars)
+    lines = [f"bars from {words}" if words[0] != "a" else f"bars {words}" for words in list(hours)[:2]]
+    if len(hours) > 2:
+        lines = [f"{len(hours)} symbols or groups of them trade at different hours"]
+    if hours:
+        lines[-1] += f"; {missing:,} missing within them, {missing / (missing + count):.2%}"
+    notes = Notes()
+    for bars in all_bars:
+        notes.update(bars.notes)
+    return lines + sentences(notes)
+
+
+def long_enough(all_bars: list[Bars], horizon: int, stride: int) -> tuple[list[Bars], list[str]]:
+    """Return the symbols that give a sample, and a note on the others; all of them when none does."""
+    needed = first_sample(stride) + horizon
+    enough = [bars for bars in all_bars if len(bars.table) >= needed]
+    if len(enough) in (0, len(all_bars)):
+        return all_bars, []
+    short = [bars.symbol for bars in all_bars if len(bars.table) < needed]
+    names = ", ".join(short[:3]) + (", …" if len(short) > 3 else "")
+    return enough, [f"symbols left out, with fewer than {needed:,} bars: {len(short):,} ({names})"]
+
+
+def clock_of(
+    all_bars: Sequence[Bars], training: Sequence[Samples], validation: Sequence[Samples], horizon: int
+) -> Clock:
+    """Return the times of the held-out samples, in the order in which `joined` puts them."""
+    rises = torch.cat([part.future_return for part in training]).sign().sum()
+    return Clock(
+        sample_times(all_bars, validation), stretch_days(all_bars[0].table.index, horizon), bool(rises >= 0)
+    )
+
+
+def sample_times(all_bars: Sequence[Bars], parts: Sequence[Samples]) -> numpy.ndarray:
+    """Return the times (samples,) of the samples of each symbol, int64 in microseconds."""
+    pairs = zip(all_bars, parts, strict=True)
+    return numpy.concatenate([bars.table.index.as_unit("us").asi8[part.bar.numpy()] for bars, part in pairs])
+
+
 def load_table(options: Options) -> MarketData:
     """Return samples drawn by the table of probabilities. Rows are independent, so there is no embargo."""
     chances = draw_chances(options.indicators)

@@ -43,8 +43,8 @@ def read_command_line(argv: Sequence[str] | None) -> Any:
     parser.add_argument(
         "run", type=expanded, metavar="RUN|CHECKPOINT", help="run folder, or a .pt file in it"
     )
-    what = f"other bars: {NAMES[0]} (newly generated), {NAMES[1]}, or a folder; those that the run held out"
-    parser.add_argument("--data", metavar="NAME|FOLDER", help=what)
+    what = f"other bars: {NAMES[0]} (newly generated), {NAMES[1]}, or prices; else those held out"
+    parser.add_argument("--data", metavar="NAME|FILE|FOLDER", help=what)
     parser.add_argument(
         "--out", type=expanded, metavar="DIR", help="where to write; needed with --data; else the run folder"
     )

@@ -13,12 +13,17 @@ from examples.indicator_transformer.bars import Bars
 from examples.indicator_transformer.data_sources import (
     MarketData,
     Periods,
+    described,
     load_bars,
     load_for_training,
+    long_enough,
+    notes_on,
     optimum_on,
+    sample_times,
 )
 from examples.indicator_transformer.evaluation_report import Reference
 from examples.indicator_transformer.generated_bars import generate_market
+from examples.indicator_transformer.learned import Clock, frequencies, stretch_days
 from examples.indicator_transformer.options import Options, find_data
 from examples.indicator_transformer.prediction import TrainedNetwork, rebuild_network
 from examples.indicator_transformer.samples import Samples, constant_readings, joined, make_samples
@@ -109,7 +114,7 @@ def held_out(trained: Trained, other: str | None) -> HeldOut:
     except UsageError as gone:
         raise UsageError(f"{gone}; other bars can be named with --data") from None
     interval = pandas.Timedelta(data.interval)
-    notes = overlap(trained.options, interval)
+    notes = data.notes + overlap(trained.options, interval)
     if trained.checkpoint.name == "best.pt":
         notes.append("best.pt was chosen by its loss on these samples, so that loss is a little too low")
     return HeldOut(
@@ -118,7 +123,7 @@ def held_out(trained: Trained, other: str | None) -> HeldOut:
         why="the latest of the run",
         bars=data.bars,
         interval=interval,
-        reference=Reference(frequencies(data.training), data.optimum),
+        reference=Reference(frequencies(data.training), data.optimum, data.clock),
         notes=[*notes, *filter(None, [constant_readings(data.validation)])],
     )
 
@@ -133,15 +138,21 @@ def other_bars(trained: Trained, other: str) -> HeldOut:
     market = generate_market(options.bars, NEW_SEED) if options.data_name == "bars" else None
     all_bars = load_bars(options) if market is None else [market.bars]
     interval, expected = all_bars[0].interval, trained.network.interval
-    notes, frequency, periods = overlap(options, interval), None, None
+    all_bars, left_out = long_enough(all_bars, options.horizon, options.stride_of(interval))
+    notes, frequency, periods = notes_on(all_bars) + left_out + overlap(options, interval), None, None
+    rises = True
     try:
         learned = data_of_run(trained)
         frequency, periods = frequencies(learned.training), learned.periods
+        rises = learned.clock is None or learned.clock.rises
     except UsageError as gone:
         notes.append(f"nothing to take constant frequencies from: {gone}")
     if market is not None:
         periods = {}  # of the same symbol and time, but from another seed
-    samples, why = new_samples(all_bars, trained, periods)
+    parts, why = new_samples(all_bars, trained, periods)
+    samples = joined(parts)
+    days = stretch_days(all_bars[0].table.index, options.horizon)
+    clock = Clock(sample_times(all_bars, parts), days, rises)
     if interval != expected:
         notes.append(
             f"these bars come every {in_words(interval)}; the network learned from bars every "
@@ -150,11 +161,11 @@ def other_bars(trained: Trained, other: str) -> HeldOut:
     known = None if market is None else optimum_on(samples, market.chance_of_rise(options.horizon))
     return HeldOut(
         samples=samples,
-        source="; ".join(bars.source for bars in all_bars),
+        source=described(all_bars),
         why=why,
         bars=sum(len(bars.table) for bars in all_bars),
         interval=interval,
-        reference=Reference(frequency, known),
+        reference=Reference(frequency, known, clock),
         notes=[*notes, *filter(None, [constant_readings(samples)])],
     )
 
@@ -169,8 +180,10 @@ def overlap(options: Options, interval: pandas.Timedelta) -> list[str]:
     return [f"{shared}: neighbours share bars, so true standard errors are larger"]
 
 
-def new_samples(all_bars: Sequence[Bars], trained: Trained, periods: Periods | None) -> tuple[Samples, str]:
-    """Return the samples outside the periods of the run, and why the network has not seen them.
+def new_samples(
+    all_bars: Sequence[Bars], trained: Trained, periods: Periods | None
+) -> tuple[list[Samples], str]:
+    """Return each symbol's samples outside the periods of the run, and why the network has not seen them.
 
     The held-out part of the run is also left out, because it selected the best checkpoint. With `periods`
     None, when they are unknown, all samples are kept. Raises UsageError when none is left.
@@ -186,24 +199,13 @@ def new_samples(all_bars: Sequence[Bars], trained: Trained, periods: Periods | N
         new = torch.from_numpy((times < first) | (times > last))
         parts.append(part[new])
         known += len(part) - len(parts[-1])
-    samples = joined(parts)
-    if not len(samples):
+    if not any(map(len, parts)):
         raise UsageError(
             f"all {known:,} samples are of a symbol and time that the run had bars of; leave out --data to "
             "evaluate the network on the latest ones, which were held out"
         )
     if periods is None:
-        return samples, "all; not checked whether the network learned from them"
+        return parts, "all; not checked whether the network learned from them"
     if known:
-        return samples, f"{known:,} more are left out: the run had bars of their symbol and time"
-    return samples, "all: the network has not learned from these bars"
-
-
-def frequencies(learned: Samples) -> torch.Tensor:
-    """Return the mean usefulness of each indicator (indicators,) in training, by Laplace's rule.
-
-    One useful and one useless sample are added, so that no frequency is 0 or 1, for which a single surprise
-    would have an infinite loss.
-    """
-    useful = learned.indicator_usefulness
-    return (useful.sum(0) + 1) / (len(useful) + 2)
+        return parts, f"{known:,} more are left out: the run had bars of their symbol and time"
+    return parts, "all: the network has not learned from these bars"

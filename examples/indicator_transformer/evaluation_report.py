@@ -11,6 +11,7 @@ from torch.nn import functional as F
 from examples.indicator_transformer.context_features import CONTEXT
 from examples.indicator_transformer.evaluation import forecast, predictions, selected_weights
 from examples.indicator_transformer.indicator import Indicator, with_the_move
+from examples.indicator_transformer.learned import Clock, what_was_learned
 from examples.indicator_transformer.loss import SPARSITY
 from examples.indicator_transformer.samples import Samples
 from examples.indicator_transformer.usefulness import Optimum, expected_usefulness
@@ -25,6 +26,7 @@ class Reference:
 
     frequency: torch.Tensor | None = None  # (indicators,): mean usefulness in training
     optimum: Optimum | None = None
+    clock: Clock | None = None  # of the samples
 
 
 # --8<-- [start:calibration]
@@ -231,10 +233,20 @@ def report(
         ],
         "indicators": entries,
         "families": by_family(entries),
+        "learned": learned_by(logits, weights, samples, reference),
         "direction": direction(forecast(logits, weights, samples.calls), future_return, reference.optimum),
         "selected": concentration(logits, weights)
         | {"agreement": ((probability > 0.5) == (useful > 0.5)).double().mean().item()},
     }
+
+
+def learned_by(
+    logits: torch.Tensor, weights: torch.Tensor, samples: Samples, reference: Reference
+) -> dict[str, Any] | None:
+    """Return what was learned, where the optimum is unknown; None where it is known."""
+    if reference.optimum is not None or reference.clock is None:
+        return None
+    return what_was_learned(logits, weights, samples, reference.clock, reference.frequency)
 
 
 def outputs(model: nn.Module, samples: Samples) -> list[tuple[torch.Tensor, torch.Tensor]]:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from examples.indicator_transformer.learned import sentences
+
 LOSSES = {
     "frequency": "constant frequencies",
     "blind": "the calls alone",  # on average; "calls": on these samples, when the average is unknown
@@ -53,6 +55,9 @@ def other_lines(evaluation: dict[str, Any]) -> Iterator[str]:
         f"direction  right for {found['right']:.2%}{error(found['standard_error'], '.2%')} of "
         f"{found['samples']:,}{best}; no forecast for {found['without_forecast']:.2%}"
     )
+    if evaluation["learned"] is not None:
+        for line in sentences(evaluation["learned"]):
+            yield f"learned    {line}"
     weighted = selected["like_equal_weights_of"]
     like = "" if weighted is None else f"; their weights are like {weighted:.1f} equal ones"
     yield f"selected   {selected['mean']:.1f} of {len(evaluation['indicators'])} on average{like}"

@@ -23,12 +23,12 @@ QUICK = {"epochs": 1, "max_steps": 20, "bars": 30_000}  # tests that everything 
 # --8<-- [end:defaults]
 
 HELP = {
-    "data": f"{', '.join(NAMES)}, or a folder with SYMBOL.csv or SYMBOL.parquet; bars",
+    "data": f"{', '.join(NAMES)}, or a file or folder of prices as vendors write them; bars",
     "epochs": "6, larger networks: 50",
     "batch-size": "64, larger networks: 32",
     "lr": "3e-3, larger networks: 1e-4",
     "weight-decay": "1e-5",
-    "seed": "weights, order, dropout; 0",
+    "seed": "weights, order, dropout; not the generated bars; 0",
     "out": "runs/indicator_transformer/<time>",
     "quick": "at most 20, on 30,000 generated bars",
 }
@@ -39,7 +39,7 @@ class Options(TrainingOptions):
     """All options of a run with their final values."""
 
     data: str = "bars"
-    data_name: str = "bars"  # or "goog", "table" or "folder"
+    data_name: str = "bars"  # or "goog", "table" or "folder", which may also be a file
     weight_decay: float = 1e-5
     size: str = "small"
     indicators: int
@@ -48,7 +48,7 @@ class Options(TrainingOptions):
     horizon: int = 20  # bars after a sample that determine usefulness
     stride: int | None = None  # bars between samples; None: by FOLDER_STRIDES
     val_split: float = 0.2  # share of the samples, the latest ones
-    max_missing: float = 0.01  # share of the bars of a file
+    max_missing: float = 0.01  # share of the bars of a symbol, within its sessions
 
     MAY_CHANGE = TrainingOptions.MAY_CHANGE | {"max_missing"}
     DERIVED = frozenset({"data_name"})
@@ -62,11 +62,8 @@ def find_data(text: str) -> str:
     """Return "bars", "goog", "table" or "folder" for `--data`. Raises UsageError."""
     if text in NAMES:
         return text
-    path = expanded(text)
-    if path.is_file():
-        raise UsageError(f"--data {text} is a file; name its folder")
-    if not path.is_dir():
-        raise UsageError(f"--data {text}: neither {' nor '.join(NAMES)} nor an existing folder")
+    if not expanded(text).exists():
+        raise UsageError(f"--data {text}: neither {' nor '.join(NAMES)} nor an existing file or folder")
     return "folder"
 
 
@@ -89,7 +86,7 @@ def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
         help="bars from sample to sample; 60, bars of a day and longer: 1",
     )
     add("--val-split", type=number(0, 1, above=True, below=True), help="share held out, the latest; 0.2")
-    add("--max-missing", type=number(0, 1), help="share of a file's bars that may be missing; 0.01")
+    add("--max-missing", type=number(0, 1), help="share of the bars that may be missing; 0.01")
     return typed_options(parser, argv)
 
 
@@ -99,6 +96,6 @@ def resolve(typed: dict[str, Any]) -> Options:
     values: dict[str, Any] = {"stride": STRIDES.get(name), **RECIPES[typed.get("size", Options.size)]}
     values |= QUICK if "quick" in typed else {}
     values |= {option: value for option, value in typed.items() if option in Options.__dataclass_fields__}
-    if name == "folder":  # a run may be resumed and evaluated from another folder
+    if name == "folder":  # a run may be resumed and evaluated from another working folder
         values["data"] = str(expanded(values["data"]).resolve())
     return Options(**values | {"data_name": name})

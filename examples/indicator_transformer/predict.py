@@ -21,7 +21,7 @@ import numpy
 import pandas
 
 from examples.indicator_transformer.bar_checks import in_words
-from examples.indicator_transformer.bars import MAX_MISSING, read_bars
+from examples.indicator_transformer.bars import MAX_MISSING, read_bars, sentences
 from examples.indicator_transformer.prediction import Prediction, cut_periods, load_network, predict
 from examples.programs.command_line import StrictParser, expanded, number, whole_number
 from examples.programs.failures import explained_failures
@@ -47,8 +47,9 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
     add(
         "bars",
         type=expanded,
-        help="SYMBOL.csv or SYMBOL.parquet, of the interval that the network learned from",
+        help="file or folder of prices as vendors write them, of the interval that the network learned from",
     )
+    add("--symbol", help="which one, if the file has several")
     add("--last", type=whole_number(1, 10**6), default=1, help="number of bars to look at, the latest; 1")
     add(
         "--out",
@@ -80,10 +81,10 @@ def holds_predictions(file: Path) -> bool:
         return False
 
 
-def lines(prediction: Prediction, names: list[str]) -> Iterator[str]:
+def lines(prediction: Prediction, names: list[str], times: pandas.DatetimeIndex) -> Iterator[str]:
     """Yield for each bar its time and direction, and the selected indicators by decreasing weight."""
-    whole_minutes = (prediction.times == prediction.times.floor("min")).all()
-    for position, time in enumerate(prediction.times):
+    whole_minutes = (times == times.floor("min")).all()
+    for position, time in enumerate(times):
         moment = f"{time:%Y-%m-%d %H:%M}" if whole_minutes else str(time)
         weights, calls = prediction.weights[position], prediction.calls[position]
         heaviest = numpy.argsort(-weights, kind="stable")[: numpy.count_nonzero(weights)]
@@ -127,14 +128,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = read_command_line(argv)
     device, reason = pick_device(options.device)
     network = load_network(options.checkpoint)
-    bars = read_bars(options.bars, max_missing=options.max_missing)
+    bars = read_bars(options.bars, symbol=options.symbol, max_missing=options.max_missing)
     with explained_failures("out of memory; lower --last, or try --device cpu"):
         prediction = predict(network, bars, options.last, device)
     names = [indicator.name for indicator in network.indicators]
     if options.out is not None:  # before printing, because the reader of the output may exit
         write_csv(options.out, prediction, names)
     tell(f"network    {options.checkpoint}, {len(names)} indicators")
-    tell(f"bars       {bars.symbol}: {len(bars.table):,}, every {in_words(bars.interval)}; times are in UTC")
+    every = in_words(bars.interval)
+    tell(f"bars       {bars.symbol}: {len(bars.table):,}, every {every}; times are {bars.clock}")
+    for note in sentences(bars.notes):
+        tell(f"note       {note}")
     print(f"device     {device} ({reason})")
     if network.generated:
         print("note       the network learned from generated bars: about those of a market it knows nothing")
@@ -144,7 +148,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "differently with earlier bars"
         )
     print()
-    print(*lines(prediction, names), sep="\n")
+    print(*lines(prediction, names, bars.shown[-options.last :]), sep="\n")
     if options.out is not None:
         tell(f"\nwritten    {options.out}: {len(prediction.times)} rows")
     print(f"\n{NOTE}")

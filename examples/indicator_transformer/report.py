@@ -3,6 +3,10 @@
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import torch
+
+from examples.indicator_transformer.evaluation_report import outputs
+from examples.indicator_transformer.learned import frequencies, sentences, what_was_learned
 from examples.indicator_transformer.samples import constant_readings
 from examples.indicator_transformer.usefulness import Optimum
 from examples.programs.report import Curves, draw_curves, machine_lines, recipe_line, write_summary
@@ -25,6 +29,7 @@ def describe(task: "IndicatorSelection", config: dict[str, Any]) -> list[str]:
         *machine_lines(config),
         f"data       {data.bars:,} {data.unit}: {data.source}",
         f"           {counts}",
+        *(f"           {note}" for note in data.notes),
     ]
     if constant := constant_readings(data.training):
         lines.append(f"           {constant}")
@@ -85,6 +90,20 @@ def conclude(task: "IndicatorSelection", run: RunFolder) -> list[str]:
         )
     return [
         *lines,
+        *(f"           {line}" for line in verdict(task)),
         f"           best: BCE {best:.4f} after epoch {progress['best_epoch']}",
         *write_summary(run, task.options, task.state, **known),
     ]
+
+
+def verdict(task: "IndicatorSelection") -> list[str]:
+    """Return, of bars whose best forecast is unknown, sentences on whether anything was learned."""
+    data = task.data
+    if data.optimum is not None or data.clock is None:
+        return []
+    logits, weights = (
+        torch.cat(part).cpu() for part in zip(*outputs(task.state.model, task.held_out), strict=True)
+    )
+    return list(
+        sentences(what_was_learned(logits, weights, data.validation, data.clock, frequencies(data.training)))
+    )

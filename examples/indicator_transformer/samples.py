@@ -54,7 +54,7 @@ def make_samples(bars: Bars, indicators: Sequence[Indicator], horizon: int, stri
     at = numpy.arange(stride - 1, count - horizon, stride)  # with stride 60: the last minute of each hour
     at = at[at >= WARM_UP]
     if not len(at):
-        needed = stride * math.ceil((WARM_UP + 1) / stride) + horizon
+        needed = first_sample(stride) + horizon
         raise UsageError(
             f"too few bars: with --stride {stride}, the first sample needs {needed:,}, "
             f"and there are {count:,} of {bars.source}; use more bars or a smaller --stride"
@@ -106,8 +106,12 @@ def bars_needed(learned: int, share: float, horizon: int, stride: int) -> int:
     samples = max(first_held_out + 1, int((first_held_out - 0.5) / (1 - share)))
     while round(samples * (1 - share)) < first_held_out:
         samples += 1
-    first_bar = stride * math.ceil((WARM_UP + 1) / stride)
-    return first_bar + (samples - 1) * stride + horizon
+    return first_sample(stride) + (samples - 1) * stride + horizon
+
+
+def first_sample(stride: int) -> int:
+    """Return the number of bars up to the first sample, which is the last of them."""
+    return stride * math.ceil((WARM_UP + 1) / stride)
 
 
 def constant_readings(samples: Samples) -> str | None:

@@ -35,7 +35,6 @@ OWN = {  # files that nobody else makes
     "examples/programs/identity.py": "the note in the downloaded project",
     "snippets/openmp_runtimes.py": "/proc",
     "snippets/operator_support.py": "a list of PyTorch",
-    "snippets/price_files/*": "lines for a reader's own files",
 }
 REASON = re.compile(r"^# foreign_reads: \w", re.MULTILINE)
 METHODS = {"read_text", "read_bytes"}  # of paths

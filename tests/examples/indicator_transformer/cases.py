@@ -25,6 +25,7 @@ CASES = SystemCases(
     recordings=("indicator_default",),
     reached=reached,
     commands=(
+        Command("indicator_transformer/check_data.py", ("ACME.csv",)),
         Command("indicator_transformer/evaluate.py", (f"{RUN}/checkpoints/best.pt", *CPU)),
         Command(
             "indicator_transformer/predict.py",

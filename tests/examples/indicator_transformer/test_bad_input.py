@@ -35,14 +35,14 @@ from tests.examples.program_runs import assert_refused
             "7,140 needed for 500 training samples with --stride 10, 3,000 in",
         ),
         ("--bars 3000 --stride 10 --accumulate 3", "needed for 192 training samples with --stride 10"),
-        (f"--data {__file__}", "test_bad_input.py is a file; name its folder"),
-        ("--data nowhere", "--data nowhere: neither bars nor goog nor table nor an existing folder"),
+        (f"--data {__file__}", "test_bad_input.py: .py is no table here; it takes .csv, .tsv, .txt"),
+        ("--data nowhere", "--data nowhere: neither bars nor goog nor table nor an existing file or folder"),
         ("--rows 99", "--rows: must be a whole number from 100 to 10000000, not '99'"),
         (
             "--data table --rows 100 --accumulate 2",
             "--batch-size 64 × --accumulate 2: there are only 80 training samples; use more --rows",
         ),
-        ("--data .", "has no file SYMBOL.csv or SYMBOL.parquet; it needs one per symbol"),
+        ("--data .", "has no file of bars; it needs one like SYMBOL.csv"),
         (
             "--data goog --horizon 400",
             "1,047 in Google, daily, sample data of Matplotlib; use more bars or smaller batches",
@@ -59,9 +59,11 @@ def test_a_short_file_of_bars(run_train, tmp_path):
     generate_market(600).bars.table.to_csv(tmp_path / "bars" / "ONE.csv")
     needed = "too few bars: 5,660 needed for 64 training samples with --stride 60, 600 in "
     assert_refused(run_train("--data", "bars/"), needed)
-    generate_market(3000).bars.table.to_csv(tmp_path / "bars" / "TWO.csv")
+    generate_market(700).bars.table.to_csv(tmp_path / "bars" / "TWO.csv")
     several = "with --stride 60, the first sample needs 800, and there are 600 of "
     assert_refused(run_train("--data", "bars/"), several)
+    generate_market(3000).bars.table.to_csv(tmp_path / "bars" / "TWO.csv")
+    assert_refused(run_train("--data", "bars/"), "--stride 60, 3,000 in ")
     assert [path.name for path in tmp_path.iterdir()] == ["bars"]
 
 

@@ -7,8 +7,8 @@ import pytest
 from matplotlib import cbook
 from pyarrow import parquet
 
-from examples.indicator_transformer.bar_checks import check_bars, in_words
-from examples.indicator_transformer.bars import check_enough, load_goog, read_bars, read_folder
+from examples.indicator_transformer.bar_checks import check_spacing, check_values, in_words
+from examples.indicator_transformer.bars import check_enough, load_goog, read_bars, read_data, sentences
 from snippets.errors import UsageError
 
 HEADER = "timestamp,open,high,low,close,volume"
@@ -160,7 +160,7 @@ def test_rows_of_parquet_are_counted_from_one(tmp_path, day):
     ("time", "message"),
     [
         ("2024-01-02 14:31", "is earlier than the row before it; sort the rows by time"),
-        ("2024-01-02 14:32", "has the time of the row before it; keep one of them"),
+        ("2024-01-02 14:30", "is earlier than the row before it"),
     ],
 )
 def test_order_of_the_rows(write, time, message):
@@ -169,14 +169,15 @@ def test_order_of_the_rows(write, time, message):
 
 @pytest.mark.parametrize(
     "time",
-    ["", "noon", "today", "2024", "01/02/2024", "2024-13-01", "1604123123", "1699-12-31", "2300-01-02"],
+    ["", "noon", "today", "2024", "01/02/2024", "2024-13-01", "1604123123", "1699-12-31", "2300-01-02", "7"],
 )
 def test_a_time_that_cannot_be_read(write, time):
     refused(write(with_row(ROW.format(time))), "line 5 has no time from 1700 to 2200", "2024-01-31T14:30:00Z")
 
 
-def test_numbers_are_no_times(write):
-    refused(write([1604123123, 1604123183]), "line 2 has no time from 1700 to 2200")
+@pytest.mark.parametrize("numbers", [[99999998, 99999999], [-5, -4], [7, 8]])
+def test_numbers_that_are_no_times(write, numbers):
+    refused(write(numbers), "line 2 has no time from 1700 to 2200")
 
 
 def test_a_time_beyond_the_years_of_python(tmp_path, day):
@@ -206,7 +207,8 @@ def test_nights_and_weekends_are_no_gaps(write):
 
 def test_missing_bars_up_to_the_limit(write):
     path = write(sessions(10, 150))
-    assert len(read_bars(path).table) == 198  # 2 of 200 are missing: 1 %
+    bars = read_bars(path)
+    assert (len(bars.table), bars.missing) == (198, 2)  # of 200: 1 %
     refused(path, "line 12 comes after", "2 bars are missing, 1.00% of all", max_missing=0.0099)
 
 
@@ -235,16 +237,21 @@ def test_bars_of_two_intervals(write, times, place, interval):
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("", ["cannot read", "No columns"]),
+        ("", ["cannot read", "it is empty"]),
         (HEADER + "\n", ["has too few bars: 0"]),
-        (f"{HEADER}\n{ROW.format('2024-01-02')}", ["has too few bars: 1; two make an interval"]),
+        (f"{HEADER}\n{ROW.format('2024-01-02')}", ["has too few bars: 1 of ACME; two make an interval"]),
         (
             "timestamp,open,high,low\n1,2,3,4",
-            ["needs one column close, one column volume; it has timestamp, open, high, low; name"],
+            ["has no column for the close, the volume; it has timestamp, open, high, low; name the columns"],
         ),
-        (f"{HEADER},Close\n1,2,3,4,5,6,7", ["needs one column close; it has timestamp", "volume, close;"]),
-        (HEADER.replace(",", ";") + "\n", ["it has timestamp;open;high", f"name the columns {HEADER}"]),
-        (with_row("2024-01-02 14:33,10,12,9,11"), ["cannot read", "Expected 6 columns, got 5"]),
+        (f"{HEADER},Close\n1,2,3,4,5,6,7", ["has 2 columns close; keep one of them"]),
+        (HEADER.replace(",", ":") + "\n", ["it has timestamp:open:high", f"name the columns {HEADER}"]),
+        (
+            with_row("2024-01-02 14:33,10,12,9,11"),
+            ["cannot read", "line 5 has 5 values", "the first one has 6"],
+        ),
+        ("2024-01-02,1,2,3,4,5,6,7\n", ["has no line with the names of its 8 columns; add one"]),
+        (with_row("2024-01-02 14:33,10,12,9,11,\0"), ["is NUL, so it is no text"]),
     ],
 )
 def test_csv_files_that_are_refused(write, text, parts):
@@ -253,12 +260,10 @@ def test_csv_files_that_are_refused(write, text, parts):
 
 def test_files_of_another_kind_and_damaged_ones(write, tmp_path, day):
     refused(tmp_path / "absent.csv", "cannot read", "No such file")
-    refused(write(MINUTES, "A.txt"), "neither .csv nor .parquet; convert it to one of them")
+    refused(write(MINUTES, "A.doc"), ".doc is no table here; it takes .csv")
     refused(write(MINUTES, "B.parquet"), "cannot read")
     day.to_parquet(tmp_path / "C.parquet")
     content = (tmp_path / "C.parquet").read_bytes()
-    (tmp_path / "C.csv").write_bytes(content)
-    refused(tmp_path / "C.csv")
     for damaged in (content[: len(content) // 2], content[:4] + bytes(2000) + content[2004:]):
         (tmp_path / "C.parquet").write_bytes(damaged)
         refused(tmp_path / "C.parquet", "cannot read")
@@ -268,19 +273,19 @@ def test_files_of_another_kind_and_damaged_ones(write, tmp_path, day):
 
 
 def test_a_folder_gives_its_symbols_in_order(write, tmp_path, day):
-    for name in ("MSFT.csv", "aapl.CSV", "._MSFT.csv", ".hidden.csv", "notes.txt"):
+    for name in ("MSFT.csv", "aapl.CSV", "._MSFT.csv", ".hidden.csv", "README.txt"):
         write(MINUTES if not name.startswith(".") else "\0", f"folder/{name}")
     day.to_parquet(tmp_path / "folder" / "GOOG.parquet")
-    assert [bars.symbol for bars in read_folder(tmp_path / "folder")] == ["aapl", "GOOG", "MSFT"]
+    assert [bars.symbol for bars in read_data(tmp_path / "folder")] == ["aapl", "GOOG", "MSFT"]
 
 
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"A.txt": MINUTES}, "has no file SYMBOL.csv or SYMBOL.parquet; it needs one per symbol"),
-        ({"A.csv": MINUTES, "a.parquet": "PAR1"}, "has a twice: A.csv and a.parquet; remove one"),
+        ({"A.doc": MINUTES}, "has no file of bars; it needs one like SYMBOL.csv"),
+        ({"A.csv": MINUTES, "a.txt": MINUTES}, "has A twice: A.csv and a.txt; remove one"),
         ({"A.csv": MINUTES, "B.csv": MINUTES[::2]}, "A has a bar every 1 minute, B every 2 minutes; use one"),
-        ({"A.csv": MINUTES, "B.csv": MINUTES[::-1]}, "B.csv, line 3 is earlier than the row before it"),
+        ({"A.csv": MINUTES, "B.csv": MINUTES[3:] + MINUTES[:3]}, "B.csv, line 5 is earlier than the row"),
         ({"A.csv": sessions(10, 11, 12, 150)}, "4 bars are missing"),
     ],
 )
@@ -288,18 +293,95 @@ def test_folders_that_are_refused(write, tmp_path, files, message):
     for name, content in files.items():
         write(content, f"folder/{name}")
     with pytest.raises(UsageError) as failure:
-        read_folder(tmp_path / "folder")
+        read_data(tmp_path / "folder")
     assert str(tmp_path / "folder") in str(failure.value)
     assert message in str(failure.value)
 
 
 def test_folder_accepts_gaps_and_refuses_wrong_paths(write, tmp_path):
     write(sessions(10, 11, 12, 150), "folder/A.csv")
-    assert len(read_folder(tmp_path / "folder", max_missing=0.02)) == 1
-    with pytest.raises(UsageError, match=r"cannot read the folder .*No such file"):
-        read_folder(tmp_path / "absent")
-    with pytest.raises(UsageError, match=r"cannot read the folder .*Not a directory"):
-        read_folder(write(MINUTES))
+    assert len(read_data(tmp_path / "folder", max_missing=0.02)) == 1
+    with pytest.raises(UsageError, match=r"cannot read .*absent: No such file"):
+        read_data(tmp_path / "absent")
+
+
+# What is dropped, and told
+
+
+def test_repeated_rows_are_dropped_and_contradicting_ones_refused(write):
+    bars = read_bars(write([*MINUTES[:4], *MINUTES[3:]]))
+    assert len(bars.table) == 6
+    assert sentences(bars.notes) == ["rows dropped, which repeat another one: 1"]
+    text = with_row("2024-01-02 14:32,10,12,9,11,101")
+    refused(
+        write(text), "line 4 and ", "line 5 have the same time, 2024-01-02T14:32:00, and different numbers"
+    )
+
+
+def test_a_header_in_the_middle_is_dropped(write):
+    rows = [ROW.format(time) for time in MINUTES]
+    bars = read_bars(write("\n".join([HEADER, *rows[:3], HEADER, *rows[3:]])))
+    assert list(bars.table.index.minute) == [30, 31, 32, 33, 34, 35]
+    assert sentences(bars.notes) == ["lines dropped, which repeat the header: 1"]
+
+
+def test_a_title_and_a_footer_are_left_out(write):
+    rows = [ROW.format(time) for time in MINUTES]
+    bars = read_bars(write("\n".join(["Prices of ACME", HEADER, *rows, "Source: somebody"])))
+    assert len(bars.table) == 6
+    assert sentences(bars.notes) == ["lines left out, above or below the table: 2"]
+
+
+def test_files_in_one_may_overlap(write):
+    rows = [ROW.format(time) for time in MINUTES]
+    bars = read_bars(write("\n".join([HEADER, *rows[2:], HEADER, *rows[:4]])))
+    assert list(bars.table.index.minute) == [30, 31, 32, 33, 34, 35]
+    assert sentences(bars.notes) == [
+        "lines dropped, which repeat the header: 1",
+        "rows dropped, which repeat another one: 2",
+    ]
+
+
+def test_newest_first_is_turned_round(write):
+    bars = read_bars(write(MINUTES[::-1]))
+    assert list(bars.table.index.minute) == [30, 31, 32, 33, 34, 35]
+    assert sentences(bars.notes) == ["series turned round, which have the newest bar first: 1"]
+    refused(write([*MINUTES[::-1], MINUTES[3]]), "line 3 is earlier than the row before it")
+
+
+def test_rows_without_numbers_are_dropped_and_counted(write):
+    bars = read_bars(write(with_row("2024-01-02 14:33,null,null,null,null,null"), "A.csv"), max_missing=1)
+    assert (len(bars.table), bars.missing) == (5, 1)
+    assert sentences(bars.notes) == ["rows dropped, without prices or without a volume: 1"]
+    refused(write(HEADER + "\n2024-01-02,,,,,\n"), "too few bars: 0", "without a volume: 1")
+
+
+def test_several_symbols_are_split_by_their_column(write, tmp_path):
+    rows = [f"{symbol},{ROW.format(time)}" for time in MINUTES for symbol in ("B", "A")]
+    path = write("\n".join(["ticker," + HEADER, *rows]))
+    assert [(bars.symbol, len(bars.table)) for bars in read_data(path)] == [("B", 6), ("A", 6)]
+    assert len(read_bars(path, symbol="A").table) == 6
+    with pytest.raises(UsageError, match="has 2 symbols: B, A; name one of them with --symbol"):
+        read_bars(path)
+    with pytest.raises(UsageError, match="has no symbol C; it has B, A"):
+        read_bars(path, symbol="C")
+
+
+def test_months_of_one_symbol_are_joined(write, tmp_path):
+    for name, rows in (("X-1m-2024-02.csv", MINUTES[3:]), ("X-1m-2024-01.csv", MINUTES[:4])):
+        write(rows, f"folder/{name}")
+    write("", "folder/empty.csv")
+    (bars,) = read_data(tmp_path / "folder")
+    assert (bars.symbol, len(bars.table), bars.source.split(",")[0]) == ("X", 6, str(tmp_path / "folder"))
+    assert sentences(bars.notes) == [
+        "files left out, which are empty: 1",
+        "rows dropped, which repeat another one: 1",
+    ]
+
+
+def test_too_many_rows_are_refused(write, monkeypatch):
+    monkeypatch.setattr("examples.indicator_transformer.price_files.MOST_ROWS", 5)
+    refused(write(MINUTES), "ACME.csv has more than 5 bars; use fewer symbols, a shorter time")
 
 
 # Sample data and small parts
@@ -308,7 +390,8 @@ def test_folder_accepts_gaps_and_refuses_wrong_paths(write, tmp_path):
 def test_matplotlib_sample_has_the_form_of_a_file(tmp_path):
     bars = load_goog()
     assert (bars.symbol, bars.interval) == ("GOOG", pandas.Timedelta(days=1))
-    assert check_bars(bars.table, 0.0, str) == bars.interval
+    check_values(bars.table, str)
+    assert check_spacing(bars.table.index, bars.table.index, 0.0, str).interval == bars.interval
     first, last = bars.table.index[[0, -1]].strftime("%Y-%m-%d")
     assert (len(bars.table), first, last) == (1047, "2004-08-19", "2008-10-14")
     assert bars.table.iloc[0].tolist() == [100.0, 104.06, 95.96, 100.34, 22351900.0]

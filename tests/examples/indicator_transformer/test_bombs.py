@@ -73,7 +73,7 @@ def test_other_columns_of_parquet_are_not_read(tmp_path):
 )
 def test_long_lines_of_csv(tmp_path, content):
     (tmp_path / "ACME.csv").write_bytes(content)
-    with pytest.raises(UsageError, match="cannot read"):
+    with pytest.raises(UsageError, match=r"cannot read|too few bars: 0"):
         read_bars(tmp_path / "ACME.csv")
 
 

@@ -137,7 +137,9 @@ def test_other_bars_have_no_known_optimum_but_a_baseline(run_folder, call, bars_
     assert found["losses"]["best"] is found["losses"]["blind"] is found["direction"]["best"] is None
     assert found["losses"]["frequency"] > found["losses"]["calls"] > 0
     assert "the calls alone" in out and "best possible" not in out
-    assert found["notes"] == []
+    assert found["notes"] == ["bars around the clock, 1,440 bars a day; 0 missing within them, 0.00%"]
+    assert found["learned"]["BCE, the calls alone"]["stretches"] < 10
+    assert "learned    BCE: no verdict against the calls alone: " in out
 
 
 @pytest.mark.program
@@ -166,8 +168,11 @@ def test_a_damaged_best_checkpoint_is_replaced_by_the_newest(copy, call):
         (lambda copy: [change_config(copy, system="cifar_optimizers")], "a checkpoint of cifar_optimizers"),
         (lambda copy: [change_config(copy, indicators=["moon"])], "was trained on other readings: moon"),
         (lambda copy: [change_config(copy, data_crc32=1)], "are not those that the network learned from"),
-        (lambda copy: [copy, "--data", copy / "config.json", "--out", copy], "is a file; name its folder"),
-        (lambda copy: [copy, "--data", copy, "--out", copy], "has no file SYMBOL.csv or SYMBOL.parquet"),
+        (lambda copy: [copy, "--data", copy / "config.json", "--out", copy], ".json is no table here; write"),
+        (
+            lambda copy: [copy, "--data", copy / "checkpoints", "--out", copy],
+            "has no file of bars; it needs one",
+        ),
         (lambda copy: [copy, "--data", "table", "--out", copy], "--data table has no bars; name bars"),
         (lambda copy: [copy, "--out", copy / "config.json"], "name another folder with --out"),
         (lambda copy: [copy, "--size", "large"], "unknown option '--size'"),
@@ -238,14 +243,14 @@ def test_bars_that_are_gone_leave_no_baseline(copy, call, bars_folder, gone):
     change_config(copy, options=options | {"data": gone, "data_name": "folder"})
     code, out, err = call(copy, "--data", bars_folder, "--out", bars_folder / "out")
     assert (code, err) == (0, "")
-    assert f"nothing to take constant frequencies from: cannot read the folder {gone}" in out
+    assert f"nothing to take constant frequencies from: cannot read {gone}" in out
     assert "constant frequencies   " not in out
     assert "all; not checked whether the network learned from them" in out
     code, out, _ = call(copy, "--data", "bars", "--out", bars_folder / "out")
     assert (code, "all: the network has not learned from these bars" in out) == (0, True)
     code, _, err = call(copy)
     assert (code, err.count("\n")) == (2, 1)
-    assert f"cannot read the folder {gone}" in err and "other bars can be named with --data" in err
+    assert f"cannot read {gone}" in err and "other bars can be named with --data" in err
 
 
 @pytest.mark.parametrize("change", [{"depth": 3}, {"lr": None}])

@@ -125,7 +125,10 @@ def test_what_is_printed(checkpoint, bars_file, call):
     _, weights, directions = directly(checkpoint, bars_file)
     lines = out.splitlines()
     assert lines[0] == f"network    {checkpoint}, 24 indicators"
-    assert lines[1] == f"bars       NEW: {WARM_UP + 120:,}, every 1 minute; times are in UTC"
+    assert lines[1] == (
+        f"bars       NEW: {WARM_UP + 120:,}, every 1 minute; "
+        "times are as in the file, which names no time zone"
+    )
     assert lines[2] == "device     cpu (as requested)"
     assert "no investment advice" in lines[-1]
     bars = [number for number, line in enumerate(lines) if line.startswith("2025-")]

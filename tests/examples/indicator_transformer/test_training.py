@@ -145,7 +145,8 @@ def folder_of_bars(tmp_path):
 def test_a_folder_of_bars(run_train, tiny, folder_of_bars):
     run = run_train(*tiny(stride=10, epochs=2), data=folder_of_bars)
     assert "5,400 bars: " in run.out
-    assert "ONE.csv, every 1 minute" in run.out and "TWO.parquet, every 1 minute" in run.out
+    assert f"2 symbols (ONE, TWO) of {folder_of_bars}, every 1 minute" in run.out
+    assert "BCE: no verdict against the calls alone: " in run.out
     assert "at best" not in run.out
     assert run.json("config.json")["options"]["data_name"] == "folder"
     assert run.json("summary.json")["val_bce"] < 0.8
