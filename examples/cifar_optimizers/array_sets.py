@@ -87,7 +87,7 @@ def read_idx(path: Path) -> numpy.ndarray:
                 raise ValueError(
                     f"it announces {count:,} bytes and has {'more' if len(content) > count else 'fewer'}"
                 )
-            return numpy.frombuffer(content, numpy.uint8).reshape(shape)
+            return numpy.frombuffer(bytearray(content), numpy.uint8).reshape(shape)  # writable for PyTorch
     except (ValueError, EOFError, struct.error, zlib.error) as error:
         raise UsageError(f"{path} is no whole idx file: {error}; fetch it again") from None
     except OSError as error:

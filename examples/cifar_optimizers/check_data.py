@@ -90,6 +90,11 @@ def values_in_words(data: ImageData) -> str:
     )
 
 
+def as_drawn(image: torch.Tensor) -> torch.Tensor:
+    """Return an image as uint8; the values of generated ones are about -3 to 3."""
+    return image if image.dtype == torch.uint8 else (40 * image + 128).clamp(0, 255).to(torch.uint8)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the report. Raises UsageError and RunError."""
     options = read_command_line(argv)
@@ -102,7 +107,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             (data.train_labels == label).nonzero().flatten()[:PER_CLASS] for label in range(data.classes)
         ]
         indices = torch.cat(chosen).tolist()
-        images = [data.train_images[index] for index in indices]
+        images = [as_drawn(data.train_images[index]) for index in indices]
         draw_sheet(options.sheet, images, [name_of(data, int(data.train_labels[index])) for index in indices])
         tell(f"sheet      {options.sheet}")
     return 0

@@ -58,18 +58,23 @@ def explained_damage(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def opened(path: Path, file: BinaryIO) -> Iterator[tarfile.TarFile]:
-    """Open an archive as a stream, so that its members are read in their order, none to the disk."""
+def opened(path: Path, file: BinaryIO, *, whole: bool) -> Iterator[tarfile.TarFile]:
+    """Open an archive as a stream, so that its members are read in their order, none to the disk.
+
+    With `whole`, it is read to its end after the block: there gzip compares its own checksum.
+    """
     with gzip.GzipFile(fileobj=file) as unpacked:
         stream: Any = Bounded(path, unpacked)
         with tarfile.open(fileobj=stream, mode="r|") as archive:
             yield archive
+        while whole and stream.read(1 << 20):
+            pass
 
 
 def archived_set(path: Path) -> str:
     """Return the name of the set in an archive, "cifar10" or "cifar100". Raises UsageError."""
     tops: set[str] = set()
-    with explained_damage(path), open_regular(path) as file, opened(path, file) as archive:
+    with explained_damage(path), open_regular(path) as file, opened(path, file, whole=False) as archive:
         for member in archive:
             parts = PurePosixPath(member.name).parts
             if parts and parts[0] in FOLDERS:
@@ -90,7 +95,7 @@ def archived_files(
     with explained_damage(path), open_regular(path) as file:
         if md5 is not None:
             check_md5(path, file, md5)
-        with opened(path, file) as archive:
+        with opened(path, file, whole=True) as archive:
             for member in archive:
                 parts = PurePosixPath(member.name).parts
                 if len(parts) == 2 and parts[0] == folder and parts[1] in left and member.isreg():

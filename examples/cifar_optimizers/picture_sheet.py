@@ -1,5 +1,6 @@
 """A sheet of pictures with captions, as the network gets them."""
 
+import functools
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,19 +26,28 @@ def is_sheet(file: Path) -> bool:
         return False
 
 
+@functools.cache
+def fonts() -> list[str]:
+    """Return the usual font, and those for Chinese that are installed."""
+    installed = {font.name for font in font_manager.fontManager.ttflist}
+    return ["DejaVu Sans", *(name for name in CHINESE if name in installed)]
+
+
 def draw_sheet(file: Path, images: Sequence[torch.Tensor], captions: Sequence[str]) -> None:
     """Write a PNG of the first MOST images, uint8 (3, size, size), with captions. Raises RunError."""
-    count = min(len(images), MOST)
-    rows = -(-count // COLUMNS)
-    figure = Figure(figsize=(1.3 * COLUMNS, 1.6 * rows), layout="constrained")
-    installed = {font.name for font in font_manager.fontManager.ttflist}
-    fonts = ["DejaVu Sans", *(name for name in CHINESE if name in installed)]
-    for place, axes in enumerate(figure.subplots(rows, COLUMNS, squeeze=False).flat):
-        axes.axis("off")
-        if place < count:
-            axes.imshow(images[place].permute(1, 2, 0).numpy(), interpolation="nearest")
-            caption = printable(captions[place])
-            axes.set_title(caption, fontsize=9, family=fonts, parse_math=False)
+    shown, size = list(images[:MOST]), images[0].shape[-1]
+    rows, columns = -(-len(shown) // COLUMNS), min(COLUMNS, len(shown))
+    step, caption = size + size // 8, size * 3 // 8  # a gap beside, and room for two lines above
+    sheet = torch.full((rows * (step + caption), columns * step, 3), 255, dtype=torch.uint8)
+    figure = Figure(figsize=(1.3 * columns, 1.3 * columns * len(sheet) / sheet.shape[1]))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.axis("off")
+    for place, image in enumerate(shown):
+        top, left = place // COLUMNS * (step + caption) + caption, place % COLUMNS * step
+        sheet[top : top + size, left : left + size] = image.permute(1, 2, 0)
+        text = printable(captions[place], kept="\n")
+        axes.text(left, top - size / 16, text, fontsize=8, family=fonts(), parse_math=False)
+    axes.imshow(sheet.numpy(), interpolation="nearest")
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph .* missing from font")

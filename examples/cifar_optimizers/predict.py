@@ -63,7 +63,7 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
         metavar="FILE.csv",
         help="write file, class, probability; an older one is replaced",
     )
-    add("--sheet", type=expanded, metavar="FILE.png", help=f"draw the first {MOST} with their classes")
+    add("--sheet", type=expanded, metavar="FILE.png", help=f"draw {MOST} of them with their classes")
     add("--device", default="auto", choices=("auto", "mps", "cuda", "cpu"), help="auto")
     options = parser.parse_args(argv)
     if options.out is not None:
@@ -101,15 +101,16 @@ def predict(trained: Trained, files: Sequence[Path], device: torch.device) -> It
     """Yield the prediction for each file. Pictures are prepared by the functions that training uses."""
     network = trained.network.to(device)
     mean, std = trained.mean.to(device), trained.std.to(device)
-    kept = MOST  # pictures for the sheet
+    drawn = {number * len(files) // MOST for number in range(MOST)}  # for the sheet: from all folders
     for start in range(0, len(files), BATCH):
         part = files[start : start + BATCH]
         images = torch.stack([read_picture(file, trained.options.image_size).pixels for file in part])
         shares = network(normalised(images.to(device), mean, std)).softmax(1).cpu()
-        for file, image, share in zip(part, images, shares, strict=True):
+        for number, (file, image, share) in enumerate(zip(part, images, shares, strict=True), start):
             best = int(share.argmax())
-            yield Prediction(file, trained.names[best], share[best].item(), image if kept > 0 else None)
-            kept -= 1
+            yield Prediction(
+                file, trained.names[best], share[best].item(), image if number in drawn else None
+            )
 
 
 # --8<-- [end:predict]
