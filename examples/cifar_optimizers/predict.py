@@ -39,6 +39,7 @@ from snippets.foreign_files import open_regular
 
 HEADER = ("file", "class", "probability")
 BATCH = 256  # pictures per forward pass
+SHOWN = 10  # predictions to print
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         drawn = [entry for entry in found if entry.pixels is not None]
         captions = [f"{entry.name}\n{entry.probability:.1%}" for entry in drawn]
         draw_sheet(options.sheet, [entry.pixels for entry in drawn if entry.pixels is not None], captions)
-    tell("\n".join(f"{entry.probability:>9.2%}  {entry.name:<20} {entry.file}" for entry in found))
+    tell("\n".join(f"{entry.probability:>9.2%}  {entry.name:<20} {entry.file}" for entry in found[:SHOWN]))
+    if len(found) > SHOWN:
+        where = f"in {options.out}" if options.out is not None else "with --out FILE.csv"
+        tell(f"           {len(found) - SHOWN:,} more {where}")
     right, known = count_right(found, trained.names)
     if known:
         tell(f"right      {right:,} of {known:,} ({right / known:.2%}), by the names of their folders")
