@@ -17,6 +17,6 @@ def write_digits(folder: Path) -> None:
         Image.fromarray(pixels).save(place / f"{number:04}.png")
 
 
+# --8<-- [end:digit_pictures]
 if __name__ == "__main__":
     write_digits(Path("my_pictures"))
-# --8<-- [end:digit_pictures]
