@@ -146,7 +146,7 @@ def files_of(place: Path, cifar: Cifar, *, check: bool) -> Iterator[tuple[Path, 
     Names of classes are missing in folders that somebody copied in part.
     """
     wanted = [*cifar.train_files, *cifar.test_files, *cifar.name_file]
-    if place.is_file():
+    if not place.is_dir():
         (md5,) = cifar.archive.values()
         yield from archived_files(place, cifar.folder, wanted, md5 if check else None)
         return

@@ -53,8 +53,8 @@ def explained_damage(path: Path) -> Iterator[None]:
     except UsageError:
         raise
     except Exception as error:
-        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise UsageError(f"cannot read {path}: damaged ({reason}); {PYTHON} again") from None
+        reason = getattr(error, "strerror", None) or f"damaged ({error or type(error).__name__})"
+        raise UsageError(f"cannot read {path}: {reason}; {PYTHON} again") from None
 
 
 @contextlib.contextmanager
