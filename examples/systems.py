@@ -156,7 +156,11 @@ SYSTEMS = (
                 },
             ),
         ),
-        pages=("examples/cifar-optimizers/index.md", "examples/cifar-optimizers/training.md"),
+        pages=(
+            "examples/cifar-optimizers/index.md",
+            "examples/cifar-optimizers/training.md",
+            "examples/cifar-optimizers/data.md",
+        ),
         measured=(
             MeasuredTraining("digits", DIGITS, {}, epochs=10),
             MeasuredTraining("synthetic", IMAGES, {"data": "synthetic", "image_size": 32}, epochs=10),

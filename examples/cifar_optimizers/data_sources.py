@@ -1,13 +1,16 @@
-"""Find and load the data set of `--data NAME|FOLDER`."""
+"""Find and load the data set of `--data NAME|FOLDER|FILE`."""
 
 from pathlib import Path
 
 import torch
 from torch.nn import functional as F
 
+from examples.cifar_optimizers.array_sets import holds_idx, load_idx, load_npz
 from examples.cifar_optimizers.cifar import CIFAR, download_cifar, find_cifar, load_cifar
+from examples.cifar_optimizers.cifar_archive import archived_set, is_packed
 from examples.cifar_optimizers.generated_images import generate_images
-from examples.cifar_optimizers.image_data import ImageData
+from examples.cifar_optimizers.image_data import ImageData, every_fifth_of_each_class
+from examples.cifar_optimizers.picture_folders import load_pictures
 from examples.programs.command_line import expanded
 from snippets.errors import UsageError
 
@@ -16,30 +19,50 @@ DATA_ROOT = Path("data")  # the folder of `--data cifar10` and of `--download`
 
 
 def find_data(text: str) -> tuple[str, Path | None]:
-    """Return name and folder of the data set; the folder is None for built-in ones. Raises UsageError."""
+    """Return name and place of the data set; the place is None for built-in ones. Raises UsageError."""
     if text in CIFAR:
         return text, DATA_ROOT / CIFAR[text].folder
     if text in NAMES:
         return text, None
-    folder = expanded(text)
-    if not folder.is_dir():
-        raise UsageError(f"--data {text}: neither one of {', '.join(NAMES)} nor an existing folder")
-    return find_cifar(folder)
+    place = expanded(text)
+    if not place.exists():
+        raise UsageError(f"--data {text}: neither one of {', '.join(NAMES)} nor an existing folder or file")
+    return name_of_file(place) if place.is_file() else name_of_folder(place), place
+
+
+def name_of_folder(folder: Path) -> str:
+    """Return the name of the set in a folder. Raises UsageError when it holds both CIFAR sets."""
+    if found := find_cifar(folder):
+        return found[0]
+    return "idx" if holds_idx(folder) else "pictures"
+
+
+def name_of_file(file: Path) -> str:
+    """Return the name of the set in a file. Raises UsageError for a file that is not read."""
+    if file.suffix.lower() == ".npz":
+        return "npz"
+    if is_packed(file):
+        return archived_set(file)
+    cure = "unpack it and name the folder" if file.suffix.lower() == ".zip" else "name a folder of pictures"
+    raise UsageError(f"--data {file} is no .npz file and no CIFAR archive (.tar.gz); {cure}")
 
 
 def load_data(text: str, image_size: int, *, download: bool, check: bool) -> ImageData:
     """Return the images of `--data`; `check` verifies CIFAR's checksums. Raises UsageError."""
-    name, folder = find_data(text)
+    name, place = find_data(text)
     if download and text not in CIFAR:
         raise UsageError(f"--download fetches {' or '.join(CIFAR)}, not {text}; name one of them with --data")
-    if folder is None:
+    if place is None:
         return load_digits(image_size) if name == "digits" else generate_images(image_size)
     if download:
         print(f"downloading {name} to {DATA_ROOT}/ with torchvision (170 MB, once)", flush=True)
         download_cifar(name, DATA_ROOT)
-    if not folder.is_dir():
-        raise UsageError(f"--data {text}: there is no folder {folder}; add --download, or use --data FOLDER")
-    return load_cifar(name, folder, check=check)
+    if not place.exists():
+        raise UsageError(f"--data {text}: there is no folder {place}; add --download, or use --data FOLDER")
+    if name in CIFAR:
+        folder = find_cifar(place)
+        return load_cifar(name, folder[1] if folder else place, check=check)
+    return {"npz": load_npz, "idx": load_idx, "pictures": load_pictures}[name](place, image_size)
 
 
 def load_digits(image_size: int) -> ImageData:
@@ -68,13 +91,5 @@ def load_digits(image_size: int) -> ImageData:
         mean=pixels.mean().expand(3, 1, 1),
         std=pixels.std().expand(3, 1, 1),
         crop_padding=max(1, image_size // 16),  # 1 at 16×16; 2 already costs accuracy
+        class_names=tuple("0123456789"),
     )
-
-
-def every_fifth_of_each_class(labels: torch.Tensor) -> torch.Tensor:
-    """Return a mask (count,) that is true for the 5th, 10th, 15th … image of each class."""
-    mask = torch.zeros(len(labels), dtype=torch.bool)
-    for label in labels.unique():
-        members = (labels == label).nonzero().flatten()
-        mask[members[4::5]] = True
-    return mask

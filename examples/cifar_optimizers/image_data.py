@@ -1,6 +1,7 @@
 """The images of a data set, their labels, and augmentation."""
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -31,6 +32,11 @@ class ImageData:
     flip: bool = False  # whether a mirrored image keeps its class
     label_smoothing: float = 0.0
     best_accuracy: float | None = None  # the best possible on average, if known
+    class_names: tuple[str, ...] | None = None  # None: classes have only numbers
+    sizes: Counter[tuple[int, int]] | None = (
+        None  # width and height in the user's files; None: nothing resized
+    )
+    notes: tuple[str, ...] = ()  # what was done with the user's files
 
     def to(self, device: torch.device) -> "ImageData":
         """Return the data with all images and labels copied to `device`."""
@@ -44,6 +50,29 @@ class ImageData:
         """
         tensors = self.train_labels, self.test_labels, self.train_images, self.test_images
         return tensors_crc32(tensor for tensor in tensors if not tensor.is_floating_point())
+
+
+def channel_statistics(images: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return mean and standard deviation of each channel of uint8 images, scaled to 0 to 1, each (3, 1, 1).
+
+    They are computed from the counts of the 256 values, exactly and without a copy of the images in float32.
+    A channel with one value gets the deviation of one step, so that nothing is divided by 0.
+    """
+    values = torch.arange(256, dtype=torch.float64) / 255
+    shares = torch.stack([torch.bincount(images[:, c].flatten(), minlength=256) for c in range(3)]).double()
+    shares /= shares.sum(1, keepdim=True)
+    mean = shares @ values
+    deviation = (shares * (values - mean.unsqueeze(1)).square()).sum(1).sqrt().clamp(min=1 / 255)
+    return mean.float().view(3, 1, 1), deviation.float().view(3, 1, 1)
+
+
+def every_fifth_of_each_class(labels: torch.Tensor) -> torch.Tensor:
+    """Return a mask (count,) that is true for the 5th, 10th, 15th … image of each class."""
+    mask = torch.zeros(len(labels), dtype=torch.bool)
+    for label in labels.unique():
+        members = (labels == label).nonzero().flatten()
+        mask[members[4::5]] = True
+    return mask
 
 
 def exact_share(share: float, count: int) -> int:
@@ -114,9 +143,14 @@ def network_input(data: ImageData, images: torch.Tensor, *, augment: bool) -> to
     """Return images of `data` as network input: float32, normalised, and with `augment` augmented."""
     if augment and (data.crop_padding or data.flip):
         images = crop_and_flip(images, data.crop_padding, flip=data.flip)
-    if images.dtype == torch.uint8:  # after the crop, so that it moves one byte per pixel and not four
+    return normalised(images, data.mean, data.std)  # after the crop, which so moves one byte per pixel
+
+
+def normalised(images: torch.Tensor, mean: torch.Tensor, std: torch.Tensor) -> torch.Tensor:
+    """Return images, uint8 from 0 to 255 or float32, as network input. Prediction calls it as well."""
+    if images.dtype == torch.uint8:
         images = images.float().div_(255)
-    return (images - data.mean).div_(data.std)
+    return (images - mean).div_(std)
 
 
 # --8<-- [end:augmentation]

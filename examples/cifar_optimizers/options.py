@@ -13,12 +13,17 @@ from snippets.errors import UsageError
 # --8<-- [start:defaults]
 SMALL = {"width": 8, "image_size": 16, "epochs": 10, "batch_size": 64}  # seconds on a CPU
 PUBLISHED = {"width": 64, "image_size": 32, "epochs": 200, "batch_size": 128}  # hours on a GPU
-DEFAULTS = {"digits": SMALL, "synthetic": SMALL, "cifar10": PUBLISHED, "cifar100": PUBLISHED}
+OWN = {
+    "pictures": SMALL | {"image_size": 32},
+    "npz": SMALL | {"image_size": 28},
+    "idx": SMALL | {"image_size": 28},
+}
+DEFAULTS = {"digits": SMALL, "synthetic": SMALL, "cifar10": PUBLISHED, "cifar100": PUBLISHED, **OWN}
 QUICK = {"width": 8, "epochs": 1, "max_steps": 20}  # tests that everything runs, not that it learns
 # --8<-- [end:defaults]
 
 HELP = {
-    "data": f"{', '.join(NAMES)}, or a folder with an official CIFAR set; digits",
+    "data": f"{', '.join(NAMES)}, a CIFAR folder or archive, a folder of pictures, or .npz; digits",
     "epochs": "10, CIFAR: 200",
     "batch-size": "64, CIFAR: 128",
     "lr": "depends on the optimizer",
@@ -26,6 +31,11 @@ HELP = {
     "seed": "weights, order, augmentation, noise; 0",
     "out": "runs/cifar_optimizers/<time>",
     "quick": "at most 20, at width 8",
+}
+IMAGE_SIZE: dict[str, Any] = {
+    "type": whole_number(8, 128),
+    "metavar": "PIXELS",
+    "help": "pictures are cut and resized to it; 16, pictures and CIFAR: 32, .npz: 28",
 }
 
 
@@ -72,7 +82,7 @@ def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
     add("--optimizer", choices=tuple(OPTIMIZERS), help="sgd")
     add("--schedule", choices=SCHEDULES, help="of the learning rate; cosine falls to 0")
     add("--width", type=whole_number(1, 512), help="channels of the first layers; 8, CIFAR: 64")
-    add("--image-size", type=whole_number(8, 128), help="pixels, for digits and synthetic; 16")
+    add("--image-size", **IMAGE_SIZE)
     add("--label-noise", type=number(0, 1, below=True), help="share of training labels made wrong; 0")
     add("--data-fraction", type=number(0, 1, above=True), help="share of each class's training images; 1")
     return typed_options(parser, argv)

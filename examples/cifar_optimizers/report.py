@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from examples.cifar_optimizers.data_facts import file_facts
 from examples.cifar_optimizers.image_data import ImageData, noise_floor
 from examples.cifar_optimizers.options import Options
 from examples.programs.report import Curves, draw_curves, machine_lines, recipe_line, write_summary
@@ -23,6 +24,7 @@ def describe(task: "ImageClassification", config: dict[str, Any]) -> list[str]:
         *machine_lines(config),
         f"data       {data.name}: {data.source}",
         f"           {counts}; {size}×{size} pixels, {data.classes} classes",
+        *(f"           {line}" for line in file_facts(data)),
     ]
     if options.data_fraction < 1:
         lines.append(f"           that is {options.data_fraction:g} of the training images of each class")

@@ -6,6 +6,7 @@ held-out digits after a few seconds on two CPU cores. The published set-up: `--d
 
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
@@ -67,6 +68,12 @@ def load_for_training(options: Options) -> ImageData:
     return data
 
 
+def learned(data: ImageData) -> dict[str, Any]:
+    """Return what prediction needs besides weights and options: names of the classes, mean and deviation."""
+    names = None if data.class_names is None else list(data.class_names)
+    return {"class_names": names, "mean": data.mean.flatten().tolist(), "std": data.std.flatten().tolist()}
+
+
 class ImageClassification(Task):
     """A ResNet-18 that learns to classify images. Without workers, all images are kept on the device."""
 
@@ -88,7 +95,7 @@ class ImageClassification(Task):
             make_schedule(optimizer, options.schedule, self.total_steps) for optimizer in optimizers
         ]
         self.state = TrainingState(model, optimizers, schedulers, device, scaler=self.precision.scaler())
-        self.facts |= {"parameters": parameter_count(model), "data_crc32": data.fingerprint()}
+        self.facts |= {"parameters": parameter_count(model), "data_crc32": data.fingerprint()} | learned(data)
         self.options, self.data = options, data.to(device)
         columns = self.data.train_images, self.data.train_labels
         self.source = batch_source(options, device, columns, AugmentedImages(data))

@@ -64,6 +64,15 @@ def check_memory(path: Path, what: str, size: int) -> None:
         )
 
 
+def names_in(path: Path) -> list[str]:
+    """Return the names of the arrays in a .npz file. Raises UsageError with the reason."""
+    try:
+        with open_regular(path) as file, zipfile.ZipFile(file) as archive:
+            return [name.removesuffix(".npy") for name in archive.namelist()]
+    except Exception as error:
+        raise refusal(path, ".npz", error) from None
+
+
 def read_npz(path: Path, names: Sequence[str]) -> dict[str, numpy.ndarray]:
     """Return the arrays with these names, in this order. Raises UsageError with the reason."""
     try:

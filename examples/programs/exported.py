@@ -169,7 +169,7 @@ def write_onnx_if_possible(export: Export, folder: Path, temporary: Path) -> lis
     """Write the ONNX file to `temporary`, test it, and return the lines to print. Raises RunError."""
     missing = [name for name in ONNX if importlib.util.find_spec(name) is None]
     if missing:
-        return [f"note       no ONNX file; for one: {sys.executable} -m pip install {' '.join(missing)}"]
+        return [f"note       no ONNX file; for one: pip install {' '.join(missing)}"]
     path = files_of(export, folder)[-1]
     new = temporary / path.name
     try:

@@ -14,6 +14,7 @@ from snippets.errors import end_at_once
 HOME = Path(__file__).resolve().parents[2]
 # Modules whose package has another name.
 PACKAGES = {
+    "PIL": "pillow",
     "sklearn": "scikit-learn",
     "talib": "TA-Lib",
     "hydra": "hydra-core",

@@ -1,11 +1,14 @@
 """What this system does on MPS beyond the promise of every program, on the simulated device."""
 
+from pathlib import Path
+
 import pytest
 import simulated_mps
 
-from examples.cifar_optimizers import compare_devices
+from examples.cifar_optimizers import compare_devices, predict
 from examples.cifar_optimizers.optimizers import OPTIMIZERS
 from snippets.errors import exit_with_one_line
+from tests.examples.cifar_optimizers.data_forms import write_pictures
 
 cifar = pytest.mark.parametrize("program_name", ["cifar_optimizers"], indirect=True)
 
@@ -24,6 +27,21 @@ def test_every_optimizer_continues_bit_equal(run_train, stop, tiny, undisturbed,
     settings = {"optimizer": optimizer, "max_steps": 6}
     stop(3, **settings)
     run_train(resume="run").assert_same_as(undisturbed(tiny(**settings)))
+
+
+@cifar
+def test_pictures_are_predicted_as_on_the_cpu(run_train, tiny, tmp_path):
+    write_pictures(tmp_path / "pictures", {"cat": 3, "dog": 3})
+    assert run_train(*tiny(epochs=1), out="run").code == 0
+    for device in ("mps", "cpu"):
+        words = ["run", "pictures", "--device", device, "--out", f"{device}.csv"]
+        assert exit_with_one_line(predict.main, words) == 0
+    rows = [
+        [line.split(",") for line in Path(f"{device}.csv").read_text().split()] for device in ("mps", "cpu")
+    ]
+    assert len(rows[0]) == 7 and [row[:2] for row in rows[0]] == [row[:2] for row in rows[1]]
+    shares = [[float(row[2]) for row in part[1:]] for part in rows]
+    assert shares[0] == pytest.approx(shares[1], abs=1e-4)
 
 
 def test_the_comparison_of_devices_passes(capsys):

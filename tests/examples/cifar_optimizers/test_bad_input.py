@@ -14,7 +14,7 @@ from tests.examples.program_runs import assert_refused
         ("--accumulate 23", "--batch-size 64 × --accumulate 23: there are only 1442 training images"),
         ("--schedule linear", "'linear' (choose from"),
         ("--data mnist", "--data mnist: neither one of digits, synthetic, cifar10, cifar100 nor an existing"),
-        ("--data .", "neither is nor contains a folder cifar-10-batches-py or cifar-100-python"),
+        ("--data .", "holds no pictures in folders; put the pictures of each class into a folder of its own"),
         ("--data cifar10", "there is no folder data/cifar-10-batches-py; add --download"),
         ("--data cifar100", "there is no folder data/cifar-100-python; add --download"),
         ("--download", "--download fetches cifar10 or cifar100, not digits"),

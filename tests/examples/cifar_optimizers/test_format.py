@@ -4,7 +4,6 @@ import hashlib
 import os
 import pickle
 import sys
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import torchvision
 
 from examples.cifar_optimizers.cifar import CIFAR, find_cifar, load_cifar
 from snippets.errors import UsageError
+from tests.examples.cifar_optimizers.data_forms import pack, write_names
 from tests.static_server import static_server
 
 
@@ -57,6 +57,9 @@ def test_checksums_are_those_of_torchvision():
         theirs = getattr(torchvision.datasets, name.upper())
         assert dict(theirs.train_list) == CIFAR[name].train_files
         assert dict(theirs.test_list) == CIFAR[name].test_files
+        assert {theirs.meta["filename"]: theirs.meta["md5"]} == CIFAR[name].name_file
+        assert theirs.meta["key"].encode() == CIFAR[name].name_key
+        assert {theirs.filename: theirs.tgz_md5} == CIFAR[name].archive
         assert theirs.base_folder == CIFAR[name].folder
 
 
@@ -69,8 +72,7 @@ def test_folder_is_the_official_one_or_contains_it(tmp_path, write_cifar):
         find_cifar(tmp_path)
     assert find_cifar(tmp_path / "cifar-100-python")[0] == "cifar100"
     (tmp_path / "empty").mkdir()
-    with pytest.raises(UsageError, match="neither is nor contains a folder cifar-10-batches-py or"):
-        find_cifar(tmp_path / "empty")
+    assert find_cifar(tmp_path / "empty") is None
 
 
 def test_another_file_than_the_official_one_is_refused(tmp_path, write_cifar, official):
@@ -169,11 +171,10 @@ def test_training_from_a_folder(tmp_path, write_cifar, run_train, name):
 def archive(tmp_path, write_cifar, official, monkeypatch):
     """Let torchvision download a small set, in the official format, from a server on this machine."""
     folder, _ = write_cifar(tmp_path / "original", per_file=40)
-    (folder / "batches.meta").write_bytes(pickle.dumps({"label_names": [str(n) for n in range(10)]}))
+    write_names(folder, "cifar10")
     served = tmp_path / "served" / "cifar-10-python.tar.gz"
     served.parent.mkdir()
-    with tarfile.open(served, "w:gz") as file:
-        file.add(folder, folder.name)
+    pack(folder, served)
     official(folder)
     theirs = torchvision.datasets.CIFAR10
 
@@ -212,7 +213,7 @@ def test_a_damaged_or_failed_download_is_refused(archive, run_train):
     run = run_train("--data", "cifar10", "--download")
     assert run.code == 1
     assert run.err.splitlines()[-1].startswith("error: cannot download http://127.0.0.1")
-    assert "404" in run.err and "use --data FOLDER" in run.err
+    assert "404" in run.err and "name the file with --data" in run.err
 
 
 def test_download_without_torchvision(run_train, monkeypatch):

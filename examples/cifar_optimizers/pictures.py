@@ -1,0 +1,88 @@
+"""Read a picture of any size and kind, the same way for training and for prediction.
+
+Pillow is limited to the formats below, the size of a picture is checked before its pixels are unpacked, and
+only regular files are opened.
+"""
+
+import warnings
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy
+import torch
+from PIL import Image, ImageOps
+
+from snippets.errors import UsageError
+from snippets.foreign_files import open_regular
+
+# foreign_reads: pictures, regular files of limited size, through Pillow with few formats
+FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "GIF", "TIFF")  # of an animation, the first picture
+ENDINGS = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff"})
+APPLE = frozenset({".heic", ".heif"})  # Pillow needs another package for them
+MOST_PIXELS = 80_000_000  # Pillow warns above 89 million; a photo of a phone has 12 to 50 million
+WHITE = (255, 255, 255, 255)
+
+
+class Picture(NamedTuple):
+    """A picture as the network gets it, and its size in the file."""
+
+    pixels: torch.Tensor  # uint8 (3, size, size)
+    width: int
+    height: int
+
+
+def read_picture(path: Path, size: int) -> Picture:
+    """Return the picture in a file, cut and resized to `size` × `size`. Raises UsageError."""
+    try:
+        with open_regular(path) as file, warnings.catch_warnings(action="ignore"):
+            image = Image.open(file, formats=FORMATS)
+            width, height = image.size
+            if width * height > MOST_PIXELS:
+                reason = f"it has {width} × {height} pixels, and {MOST_PIXELS:,} are the most"
+                raise UsageError(f"cannot read {path}: {reason}; make it smaller, or remove it")
+            image.draft("RGB", (2 * size, 2 * size))  # JPEG is unpacked at a fraction of its size if possible
+            return Picture(fitted(upright(image), size), width, height)
+    except (UsageError, MemoryError):
+        raise
+    except Exception as error:  # Pillow raises many errors for damaged files
+        raise UsageError(f"cannot read {path}: {reason_for(error)}; replace it, or remove it") from None
+
+
+def reason_for(error: Exception) -> str:
+    """Return why Pillow cannot read a file."""
+    if isinstance(error, Image.UnidentifiedImageError):
+        return f"it is no picture in one of the formats {', '.join(FORMATS)}"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return f"damaged: {str(error).partition(chr(10))[0] or type(error).__name__}"
+
+
+# --8<-- [start:fitted]
+def upright(image: Image.Image) -> Image.Image:
+    """Return a picture in RGB, turned as its EXIF data say; white shows through transparent parts.
+
+    Raises ValueError for pixels of 32 bits, whose range is not known.
+    """
+    image = ImageOps.exif_transpose(image)
+    if image.mode.startswith("I;16"):  # 16 bits of grey, of which the upper half are kept
+        image = Image.fromarray((numpy.asarray(image) >> 8).astype(numpy.uint8))
+    if image.mode in ("I", "F"):
+        raise ValueError("its pixels are numbers of 32 bits; write it with 8 bits")
+    if image.has_transparency_data:
+        image = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", image.size, WHITE), image)
+    return image.convert("RGB")
+
+
+def fitted(image: Image.Image, size: int) -> torch.Tensor:
+    """Return a picture in RGB as uint8 (3, size, size).
+
+    What is longer than a square is cut off on both sides, and the square is resized. A picture that has this
+    size is not changed.
+    """
+    if image.size != (size, size):
+        image = ImageOps.fit(image, (size, size), Image.Resampling.BILINEAR)
+    return torch.from_numpy(numpy.asarray(image).transpose(2, 0, 1).copy())
+
+
+# --8<-- [end:fitted]

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# ci: run long
+
+# --8<-- [start:all]
+python snippets/digit_pictures.py
+python examples/cifar_optimizers/check_data.py my_pictures --image-size 16 --sheet check.png
+python examples/cifar_optimizers/train.py --data my_pictures --image-size 16 --epochs 5 --out runs/pictures
+python examples/cifar_optimizers/predict.py runs/pictures my_pictures/test --out classes.csv --sheet classes.png
+python examples/cifar_optimizers/export.py runs/pictures
+# --8<-- [end:all]

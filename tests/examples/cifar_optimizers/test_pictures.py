@@ -1,0 +1,143 @@
+"""Pictures: kinds of pixels, orientation, cutting and resizing, and files that are refused."""
+
+import struct
+import zlib
+
+import numpy
+import pytest
+import torch
+from PIL import Image
+
+from examples.cifar_optimizers.data_facts import count_repeated
+from examples.cifar_optimizers.data_sources import load_data
+from examples.cifar_optimizers.image_data import channel_statistics
+from examples.cifar_optimizers.pictures import read_picture
+from snippets.errors import UsageError
+from tests.examples.cifar_optimizers.data_forms import picture_bytes, write_pictures
+
+GREY16 = Image.fromarray(numpy.full((4, 4), 0x8001, numpy.uint16))
+HALF = Image.new("RGBA", (4, 4), (255, 0, 0, 0))
+
+
+def palette():
+    image = Image.new("P", (4, 4), 1)
+    image.putpalette([0, 0, 0, 20, 40, 60])
+    return image
+
+
+@pytest.mark.parametrize(
+    ("image", "kind", "colour"),
+    [
+        (Image.new("RGB", (4, 4), (1, 2, 3)), "PNG", (1, 2, 3)),
+        (Image.new("L", (4, 4), 77), "PNG", (77, 77, 77)),
+        (Image.new("1", (4, 4), 1), "PNG", (255, 255, 255)),
+        (HALF, "PNG", (255, 255, 255)),  # white behind what is transparent
+        (Image.new("LA", (4, 4), (9, 255)), "PNG", (9, 9, 9)),
+        (palette(), "GIF", (20, 40, 60)),
+        (GREY16, "PNG", (128, 128, 128)),
+        (GREY16, "TIFF", (128, 128, 128)),
+        (Image.new("CMYK", (4, 4), (0, 0, 0, 0)), "JPEG", (255, 255, 255)),
+        (Image.new("RGB", (4, 4), (1, 2, 3)), "BMP", (1, 2, 3)),
+        (Image.new("RGB", (4, 4), (255, 255, 255)), "WEBP", (255, 255, 255)),
+    ],
+)
+def test_kinds_of_pixels_become_red_green_blue(tmp_path, image, kind, colour):
+    (tmp_path / "picture").write_bytes(picture_bytes(image, kind))
+    read = read_picture(tmp_path / "picture", 4)
+    assert (read.width, read.height) == (4, 4)
+    assert read.pixels.flatten(1).tolist() == [[value] * 16 for value in colour]
+
+
+def test_a_turned_photo_is_set_upright(tmp_path):
+    image = Image.new("RGB", (8, 8))
+    image.paste((255, 255, 255), (0, 0, 8, 4))  # white above
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turn right by a quarter, so that white is on the right
+    image.save(tmp_path / "photo.png", exif=exif)
+    pixels = read_picture(tmp_path / "photo.png", 8).pixels[0]
+    assert (pixels[:, 4:].min(), pixels[:, :4].max()) == (255, 0)
+
+
+def test_the_middle_of_a_long_picture_is_kept(tmp_path):
+    image = Image.new("RGB", (24, 8), (0, 0, 0))
+    image.paste((200, 100, 50), (8, 0, 16, 8))
+    image.save(tmp_path / "wide.png")
+    pixels = read_picture(tmp_path / "wide.png", 8).pixels
+    assert pixels.flatten(1).tolist() == [[200] * 64, [100] * 64, [50] * 64]
+    assert torch.equal(read_picture(tmp_path / "wide.png", 4).pixels[:, 1:3, 1:3], pixels[:, 1:3, 1:3])
+
+
+def bomb():
+    """Return a PNG that announces 100,000 × 100,000 pixels in some bytes."""
+    head = struct.pack(">IIBBBBB", 100_000, 100_000, 8, 2, 0, 0, 0)
+    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(bytes(1000))), (b"IEND", b""))
+    chunks = (struct.pack(">I", len(c)) + n + c + struct.pack(">I", zlib.crc32(n + c)) for n, c in parts)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+WHOLE = picture_bytes(Image.effect_noise((64, 64), 90))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "it is no picture in one of the formats PNG, JPEG"),
+        (b"not a picture", "it is no picture in one of the formats"),
+        (b"%!PS-Adobe-3.0 EPSF-3.0", "it is no picture in one of the formats"),
+        (WHOLE[: len(WHOLE) // 2], "damaged: "),
+        (bomb(), "pixels"),
+        (
+            picture_bytes(Image.new("1", (9000, 9000))),
+            "it has 9000 × 9000 pixels, and 80,000,000 are the most",
+        ),
+        (picture_bytes(Image.new("F", (4, 4)), "TIFF"), "numbers of 32 bits; write it with 8 bits"),
+    ],
+)
+def test_other_files_are_named(tmp_path, content, message):
+    write_pictures(tmp_path / "all", {"cat": 5, "dog": 5})
+    wrong = tmp_path / "all" / "dog" / "3.png"
+    wrong.write_bytes(content)
+    with pytest.raises(UsageError) as caught:
+        load_data(str(tmp_path / "all"), 8, download=False, check=True)
+    assert str(caught.value).startswith(f"cannot read {wrong}: ") and message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "message"),
+    [
+        ({"cat": 5}, {}, "pictures of one class (cat)"),
+        ({"cat": 4, "dog": 4}, {}, "has no picture that is held out"),
+        ({"cat": 2, "dog": 2}, {"owl": 1}, "test/owl is a class that"),
+    ],
+)
+def test_classes_that_cannot_be_learned(tmp_path, train, test, message):
+    write_pictures(tmp_path / "train" if test else tmp_path, train)
+    write_pictures(tmp_path / "test", test)
+    with pytest.raises(UsageError) as caught:
+        load_data(str(tmp_path), 8, download=False, check=True)
+    assert message in str(caught.value)
+
+
+def test_repeated_pictures_are_counted(tmp_path):
+    write_pictures(tmp_path / "train", {"cat": 3, "dog": 2})  # equal colours in both classes
+    write_pictures(tmp_path / "test", {"cat": 5, "dog": 1})
+    data = load_data(str(tmp_path), 8, download=False, check=True)
+    assert count_repeated(data) == 4  # three cats, one dog
+
+
+def test_statistics_are_those_of_the_pixels():
+    images = torch.randint(
+        0, 256, (7, 3, 5, 5), dtype=torch.uint8, generator=torch.Generator().manual_seed(0)
+    )
+    images[:, 2] = 51
+    mean, std = channel_statistics(images)
+    exact = images.double().transpose(0, 1).flatten(1) / 255
+    assert torch.allclose(mean.flatten().double(), exact.mean(1))
+    assert torch.allclose(std.flatten().double()[:2], exact.std(1, correction=0)[:2])
+    assert std[2].item() == pytest.approx(1 / 255)  # not 0
+
+
+def test_a_class_may_be_called_train(tmp_path):
+    write_pictures(tmp_path, {"train": 5, "bus": 5})
+    assert load_data(str(tmp_path), 8, download=False, check=True).class_names == ("bus", "train")
