@@ -64,10 +64,13 @@ def read_drawings(files: Iterable[Path], unit: str | None, own: dict[str, int]) 
     return plans
 
 
-def to_plans(drawn: list[DrawnPlan], scale: float | None, snap: float) -> tuple[list[Plan], Findings]:
-    """Return the plans on the canvas, at `scale` pixels per metre or the largest that fits, and findings."""
+def to_plans(drawn: list[DrawnPlan], scale: float | None, snap: float) -> tuple[list[Plan | None], Findings]:
+    """Return the plans on the canvas, at `scale` pixels per metre or the largest that fits, and findings.
+
+    A plan that cannot be one on the canvas is None, with its reason in the findings.
+    """
     findings = Findings(Scale(scale) if scale else scale_of(drawn))
-    plans = []
+    plans: list[Plan | None] = []
     for one in drawn:
         placed = on_canvas(one, findings.scale, snap, findings.off)
         findings.notes.update(one.notes)
@@ -75,6 +78,7 @@ def to_plans(drawn: list[DrawnPlan], scale: float | None, snap: float) -> tuple[
             plan = plan_of_rooms(placed.rooms)
         except ValueError as error:
             findings.bad.append(f"{one.where}: {error}{pixel_cure(one, str(error))}")
+            plans.append(None)
             continue
         plans.append(plan)
         count = rooms_per_face(plan, placed.rooms).count(0)
