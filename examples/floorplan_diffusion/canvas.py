@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from math import floor
 
 import numpy
 
@@ -10,7 +11,13 @@ from examples.floorplan_diffusion.drawn_plans import DrawnPlan, DrawnRoom
 from examples.floorplan_diffusion.plans import CANVAS
 from examples.floorplan_diffusion.snapping import common_lines
 
-UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "ft": 0.3048, "in": 0.0254}  # metres; "px" are pixels of the canvas
+UNITS = {
+    "m": 1.0,
+    "cm": 0.01,
+    "mm": 0.001,
+    "ft": 0.3048,
+    "in": 0.0254,
+}  # metres; "px" are pixels of the canvas
 PIXELS = "px"
 FILLED = 232  # pixels of the canvas that the largest plan takes
 ON_GRID = 0.01  # pixels: nearer to a whole pixel is on it
@@ -28,13 +35,16 @@ class Scale:
 
 
 def scale_of(plans: Iterable[DrawnPlan]) -> Scale | None:
-    """Return the largest scale at which every plan fits, or None when all plans are in pixels."""
+    """Return the largest scale, in whole pixels, at which every plan fits; None when all are in pixels."""
     sides = [
         UNITS[plan.unit] * float(numpy.ptp(all_corners(plan), axis=0).max())
         for plan in plans
         if plan.unit != PIXELS
     ]
-    return Scale(FILLED / max(max(sides), 1e-9)) if sides else None
+    if not sides:
+        return None
+    largest = FILLED / max(max(sides), 1e-9)
+    return Scale(floor(largest) if largest >= 1 else largest)
 
 
 def all_corners(plan: DrawnPlan) -> numpy.ndarray:

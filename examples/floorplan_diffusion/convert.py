@@ -105,14 +105,24 @@ def read_drawn(options: Namespace) -> tuple[Parts, list[str], int]:
     if split_up:
         ends = numpy.cumsum([len(drawn[split]) for split in SPLITS])
         found = {split: plans[end - len(drawn[split]) : end] for split, end in zip(SPLITS, ends, strict=True)}
-        return {split: [plan for plan in part if plan] for split, part in found.items()}, findings.bad, len(plans)
+        return (
+            {split: [plan for plan in part if plan] for split, part in found.items()},
+            findings.bad,
+            len(plans),
+        )
     if len(good) < len(SPLITS):
         lines = "; ".join(findings.bad[:1])
-        raise UsageError(f"{options.source} has {len(good)} usable plans; it takes three or more. {lines}".rstrip())
+        raise UsageError(
+            f"{options.source} has {len(good)} usable plans; it takes three or more. {lines}".rstrip()
+        )
     order = numpy.random.default_rng(0).permutation(len(good)).tolist()
     tenth = max(1, len(good) // 10)
     cut = {"train": order[2 * tenth :], "val": order[:tenth], "test": order[tenth : 2 * tenth]}
-    return {split: [good[index] for index in indices] for split, indices in cut.items()}, findings.bad, len(plans)
+    return (
+        {split: [good[index] for index in indices] for split, indices in cut.items()},
+        findings.bad,
+        len(plans),
+    )
 
 
 def holds_drawings(source: Path) -> bool:

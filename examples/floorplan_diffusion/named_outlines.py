@@ -50,7 +50,9 @@ def rooms_of(
         if known is None:
             notes["closed lines without the name of a room"] += 1
         elif line.curved:
-            raise UsageError(f"{path}: {(*line.names, *inside)[0]:.60}: a side is an arc; draw straight sides")
+            raise UsageError(
+                f"{path}: {(*line.names, *inside)[0]:.60}: a side is an arc; draw straight sides"
+            )
         else:
             rooms.append(DrawnRoom(known, open_ring(line.corners)))
     if not 1 <= len(rooms) <= MOST_ROOMS:

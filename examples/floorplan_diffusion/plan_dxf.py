@@ -28,7 +28,11 @@ def read_dxf_plan(path: Path, unit: str | None, own: dict[str, int]) -> list[Dra
     """Return the plan in a file, in a list; `unit` counts before the file's. Raises UsageError."""
     try:
         document, _ = recover.read(io.BytesIO(read_bytes(path, LARGEST)))
-        lines = [closed_line(entity) for entity in document.modelspace().query("LWPOLYLINE POLYLINE") if closed(entity)]
+        lines = [
+            closed_line(entity)
+            for entity in document.modelspace().query("LWPOLYLINE POLYLINE")
+            if closed(entity)
+        ]
         labels = [label(entity) for entity in document.modelspace().query("TEXT MTEXT")]
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror or 'it is no DXF'}") from None
@@ -46,7 +50,12 @@ def closed(entity: DXFEntity) -> bool:
     if isinstance(entity, LWPolyline):
         ends = entity.get_points("xy")
         return len(ends) > 2 and (entity.closed or ends[0] == ends[-1])
-    return isinstance(entity, Polyline) and entity.is_2d_polyline and entity.is_closed and len(entity.vertices) > 2
+    return (
+        isinstance(entity, Polyline)
+        and entity.is_2d_polyline
+        and entity.is_closed
+        and len(entity.vertices) > 2
+    )
 
 
 def closed_line(entity: DXFEntity) -> ClosedLine:

@@ -61,11 +61,15 @@ def read_plan(where: str, plan: Any, unit: str | None, general: Any, own: dict[s
         raise UsageError(f'{where}: {plan!r:.40} is not a plan like {{"rooms": [...]}}')
     unit = unit or plan.get("unit", general)
     if unit not in (*UNITS, PIXELS):
-        raise UsageError(f'{where}: unit {unit!r:.20}; write "unit": one of {", ".join(UNITS)}, {PIXELS}, or --unit')
+        raise UsageError(
+            f'{where}: unit {unit!r:.20}; write "unit": one of {", ".join(UNITS)}, {PIXELS}, or --unit'
+        )
     rooms = plan.get("rooms")
     if not isinstance(rooms, list) or not 1 <= len(rooms) <= MOST_ROOMS:
         raise UsageError(f"{where}: it has no list of 1 to {MOST_ROOMS} rooms")
-    return DrawnPlan(where, [read_room(f"{where}, room {n}", room, own) for n, room in enumerate(rooms)], unit)
+    return DrawnPlan(
+        where, [read_room(f"{where}, room {n}", room, own) for n, room in enumerate(rooms)], unit
+    )
 
 
 def read_room(where: str, room: Any, own: dict[str, int]) -> DrawnRoom:

@@ -59,7 +59,11 @@ def shapes_of(
         raise ValueError(f"more than {DEEPEST} groups in one another")
     if element.get("transform"):
         turned = Matrix(element.get("transform")) * turned
-    own = (element.findtext(f"{SVG}title") or element.findtext("title"), element.get(INKSCAPE), element.get("id"))
+    own = (
+        element.findtext(f"{SVG}title") or element.findtext("title"),
+        element.get(INKSCAPE),
+        element.get("id"),
+    )
     names = (*(name.strip() for name in own if name and name.strip()), *names) if tag != "svg" else ()
     route = route_of(tag, element)
     if route is not None:

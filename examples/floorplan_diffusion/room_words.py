@@ -16,9 +16,7 @@ WORDS = {
     "balcony": "balcony, terrace, loggia, 阳台, 露台",
 }
 # --8<-- [end:words]
-KIND_OF_WORD = {
-    word.strip(): KINDS.index(kind) for kind, words in WORDS.items() for word in words.split(",")
-}
+KIND_OF_WORD = {word.strip(): KINDS.index(kind) for kind, words in WORDS.items() for word in words.split(",")}
 LISTED = ", ".join(KINDS[:OUTSIDE])
 
 

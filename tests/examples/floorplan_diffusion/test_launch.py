@@ -185,7 +185,7 @@ def test_what_is_wrong_is_one_line(call, programs, tmp_path):
         ),
         ("--choice 1 runs/a", "runs/a: a run is for choice 3; options of the program stand after --"),
         ("--choice 3 --background", "--background is for trainings, choices 1 and 2"),
-        ("--choice 3", "there is no run in runs/floorplan_diffusion; train one first"),
+        ("--choice 3", "there is no run of this system in runs; train one first"),
         ("--choice 3 nowhere", "nowhere does not exist"),
         (
             "--choice 1 --background -- --resume auto",
