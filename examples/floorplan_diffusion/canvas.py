@@ -1,4 +1,4 @@
-"""Drawn plans on the canvas of the networks: one scale for all of them, the middle, whole pixels, common lines."""
+"""Drawn plans on the canvas of the networks: one scale for all, centred, at whole pixels, on common lines."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -81,7 +81,7 @@ def snapped_lines(places: numpy.ndarray, snap: float) -> numpy.ndarray:
 
 
 def simplified(corners: numpy.ndarray) -> numpy.ndarray:
-    """Return an outline without corners that repeat the one before, or that only pass along a side and back."""
+    """Return an outline without corners that repeat the one before or have both sides on one line."""
     kept = corners[(corners != numpy.roll(corners, 1, axis=0)).any(axis=1)]
     if len(kept) < 3:
         return kept

@@ -47,7 +47,7 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
         "source",
         type=expanded,
         metavar="FILE|FOLDER",
-        help="a .json, .dxf or .svg file, or a folder with such files or .npy files, or with train, val, test",
+        help="a .json, .dxf or .svg file, or a folder with such or .npy files, or with train, val, test",
     )
     add("--out", type=expanded, default=Path("data/rplan"), metavar="DIR", help="data/rplan")
     add("--trust-pickle", action="store_true", help="read pickles; nothing in them is executed even then")
@@ -113,7 +113,7 @@ def read_drawn(options: Namespace) -> tuple[Parts, list[str], int]:
     if len(good) < len(SPLITS):
         lines = "; ".join(findings.bad[:1])
         raise UsageError(
-            f"{options.source} has {len(good)} usable plans; it takes three or more. {lines}".rstrip()
+            f"{options.source}: {len(good)} usable plans; it takes three or more. {lines}".rstrip()
         )
     order = numpy.random.default_rng(0).permutation(len(good)).tolist()
     tenth = max(1, len(good) // 10)

@@ -58,7 +58,8 @@ def rooms_of(
     if not 1 <= len(rooms) <= MOST_ROOMS:
         seen = ", ".join(sorted({line.names[0] for line in lines if line.names})[:8])
         raise UsageError(
-            f"{path}: {len(rooms)} of {len(lines)} closed lines have the name of a room (seen: {seen or 'none'}); "
+            f"{path}: {len(rooms)} of {len(lines)} closed lines have the name of a room "
+            f"(seen: {seen or 'none'}); "
             f"a plan has 1 to {MOST_ROOMS}; --name WORD=KIND gives a name its kind"
         )
     return DrawnPlan(str(path), rooms, unit, notes)

@@ -17,7 +17,7 @@ Read = Callable[[Path, str | None, dict[str, int]], list[DrawnPlan]]
 READERS: dict[str, Read] = {".json": read_json_plans, ".dxf": read_dxf_plan, ".svg": read_svg_plan}
 OTHERS = {  # suffixes with the way from them to a form that is read
     ".dwg": "DWG is not read; save it as DXF in the program that made it",
-    ".png": "pictures are not read; RPLAN's become .npy files by GSDiff's scripts, as the page on your own plans says",
+    ".png": "pictures are not read; GSDiff's scripts turn those of RPLAN into .npy files",
     ".jpg": "pictures are not read; draw a closed line for each room, and save as DXF or SVG",
     ".pdf": "PDF is not read; save as DXF or SVG",
     ".ifc": "IFC is not read; save the floor plan as DXF",
@@ -37,7 +37,7 @@ class Findings:
         """Yield what the user should know, a line each."""
         if self.scale is not None:
             metre = self.scale.pixels_per_metre
-            yield f"scale      {metre:.2f} pixels per metre: the canvas of {CANVAS} pixels is {CANVAS / metre:.1f} m"
+            yield f"scale      {metre:g} pixels per metre; the canvas of {CANVAS} pixels is {CANVAS / metre:.1f} m"
         moved, corners = self.off["moved"], self.off["corners"]
         furthest = f", the furthest by {self.off['furthest']:.2f} pixels" if moved else ""
         yield f"grid       {moved:,} of {corners:,} corners moved to whole pixels{furthest}"

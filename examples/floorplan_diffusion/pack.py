@@ -1,4 +1,4 @@
-"""Write the trained networks of both stages into one small file, with which generate.py draws without a training.
+"""Write the trained networks of both stages into one small file, from which generate.py draws.
 
 python examples/floorplan_diffusion/pack.py --nodes RUN --edges RUN --out networks.npz
 python examples/floorplan_diffusion/generate.py --nodes networks.npz --edges networks.npz

@@ -1,4 +1,4 @@
-"""Both trained networks in one small file: a byte for each weight of a matrix, and a scale for each of its rows."""
+"""Both trained networks in one small file: a byte for each weight of a matrix, and a scale per row."""
 
 import json
 from pathlib import Path
@@ -66,7 +66,7 @@ def unpack(arrays: dict[str, numpy.ndarray]) -> tuple[dict[str, torch.Tensor], d
 
 
 def read_packed(path: Path, stage: str, prefix: str) -> dict[str, Any]:
-    """Return the network of a stage like the content of a checkpoint, names with `prefix`. Raises UsageError."""
+    """Return the network of a stage as the content of a checkpoint. Raises UsageError."""
     found = read_npz(path, [f"{stage}_{part}" for part in PARTS])
     try:
         weights, about = unpack(dict(zip(PARTS, found.values(), strict=True)))

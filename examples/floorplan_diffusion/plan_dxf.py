@@ -1,7 +1,7 @@
 """Floor plans in DXF: each room is a closed polyline, on a layer with its name or with a text inside.
 
-LWPOLYLINE and POLYLINE of the modelspace are read, TEXT and MTEXT as names; y grows upwards there. Group codes:
-Autodesk's DXF reference; files are read and written by ezdxf.
+LWPOLYLINE and POLYLINE of the modelspace are read, TEXT and MTEXT as names; y grows upwards there. ezdxf reads
+and writes the files.
 """
 
 import io
@@ -12,7 +12,7 @@ import numpy
 from ezdxf import recover, units
 from ezdxf.entities import DXFEntity, LWPolyline, MText, Polyline
 
-from examples.floorplan_diffusion.canvas import PIXELS, UNITS
+from examples.floorplan_diffusion.canvas import UNITS
 from examples.floorplan_diffusion.drawn_plans import DrawnPlan
 from examples.floorplan_diffusion.named_outlines import LARGEST, ClosedLine, Label, rooms_of
 from examples.floorplan_diffusion.plans import CANVAS, KINDS, OUTSIDE, Plan

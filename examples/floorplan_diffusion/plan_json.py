@@ -2,8 +2,8 @@
 
     {"unit": "m", "plans": [{"rooms": [{"name": "bedroom", "corners": [[0, 0], [4, 0], [4, 3], [0, 3]]}]}]}
 
-A file may also hold a list of plans, or one plan; then the unit stands in each plan. y grows downwards. The last
-corner is joined to the first.
+A file may also hold a list of plans, or one plan; then the unit stands in each plan. y grows downwards. The
+last corner is joined to the first.
 """
 
 import json
@@ -96,7 +96,7 @@ def open_ring(corners: numpy.ndarray) -> numpy.ndarray:
 
 # --8<-- [start:json_of]
 def json_of(plans: Iterable[Plan]) -> str:
-    """Return the rooms of plans as the text of a JSON file, which `read_json_plans` reads, a room per line."""
+    """Return the rooms of plans as the text of a JSON file for `read_json_plans`, a room per line."""
     lines = ",\n".join(json_of_plan(plan) for plan in plans)
     return f'{{"unit": "{PIXELS}", "plans": [\n{lines}]}}\n'
 

@@ -6,13 +6,15 @@ from examples.floorplan_diffusion.plans import KINDS, OUTSIDE
 
 # --8<-- [start:words]
 WORDS = {
-    "living room": "living, living room, lounge, hall, corridor, hallway, entrance, foyer, dining, dining room, "
-    "客厅, 起居室, 起居厅, 餐厅, 客餐厅, 玄关, 门厅, 过道, 走廊",
+    "living room": "living, living room, lounge, hall, corridor, hallway, entrance, foyer, dining, "
+    "dining room, 客厅, 起居室, 起居厅, 餐厅, 客餐厅, 玄关, 门厅, 过道, 走廊",
     "bedroom": "bed, bedroom, master room, second room, child room, guest room, study, study room, office, "
     "卧室, 主卧, 次卧, 客卧, 客房, 儿童房, 老人房, 书房",
-    "storage": "storage, store, store room, closet, wardrobe, cloakroom, 储藏室, 储物间, 储物室, 衣帽间, 壁橱",
+    "storage": "storage, store, store room, closet, wardrobe, cloakroom, "
+    "储藏室, 储物间, 储物室, 衣帽间, 壁橱",
     "kitchen": "kitchen, 厨房",
-    "bathroom": "bath, bathroom, toilet, wc, restroom, washroom, shower, 卫生间, 洗手间, 浴室, 厕所, 主卫, 次卫",
+    "bathroom": "bath, bathroom, toilet, wc, restroom, washroom, shower, "
+    "卫生间, 洗手间, 浴室, 厕所, 主卫, 次卫",
     "balcony": "balcony, terrace, loggia, 阳台, 露台",
 }
 # --8<-- [end:words]

@@ -83,7 +83,7 @@ class Trained:
 
 def newest_run(stage: Stage) -> Path:
     """Return the newest run folder that has a checkpoint. Raises UsageError when there is none."""
-    first = f"python {FOLDER}/{stage.program}.py; or draw without a training: python {FOLDER}/generate.py --bundled"
+    first = f"python {FOLDER}/{stage.program}.py; generate.py --bundled draws without a training"
     return newest_trained(stage.runs, f"trained run of stage {stage.number}", first)
 
 
