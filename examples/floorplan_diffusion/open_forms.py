@@ -37,7 +37,8 @@ class Findings:
         """Yield what the user should know, a line each."""
         if self.scale is not None:
             metre = self.scale.pixels_per_metre
-            yield f"scale      {metre:g} pixels per metre; the canvas of {CANVAS} pixels is {CANVAS / metre:.1f} m"
+            side = f"the canvas of {CANVAS} pixels is {CANVAS / metre:.1f} m"
+            yield f"scale      {metre:g} pixels per metre; {side}"
         moved, corners = self.off["moved"], self.off["corners"]
         furthest = f", the furthest by {self.off['furthest']:.2f} pixels" if moved else ""
         yield f"grid       {moved:,} of {corners:,} corners moved to whole pixels{furthest}"

@@ -1,7 +1,7 @@
 """Floor plans in DXF: each room is a closed polyline, on a layer with its name or with a text inside.
 
-LWPOLYLINE and POLYLINE of the modelspace are read, TEXT and MTEXT as names; y grows upwards there. ezdxf reads
-and writes the files.
+LWPOLYLINE and POLYLINE of the modelspace are read, with TEXT and MTEXT as names; y grows upwards there. The
+library ezdxf reads and writes the files.
 """
 
 import io
@@ -27,7 +27,10 @@ COLOURS = (2, 5, 8, 30, 4, 3)  # AutoCAD's numbers, by kind
 def read_dxf_plan(path: Path, unit: str | None, own: dict[str, int]) -> list[DrawnPlan]:
     """Return the plan in a file, in a list; `unit` counts before the file's. Raises UsageError."""
     try:
-        document, _ = recover.read(io.BytesIO(read_bytes(path, LARGEST)))
+        content = read_bytes(path, LARGEST)
+        if b"ENTITIES" not in content:  # without it, the library takes any file for an empty drawing
+            raise ValueError("it has no section ENTITIES")
+        document, _ = recover.read(io.BytesIO(content))
         lines = [
             closed_line(entity)
             for entity in document.modelspace().query("LWPOLYLINE POLYLINE")
