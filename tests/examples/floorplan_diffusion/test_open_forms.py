@@ -143,18 +143,8 @@ def test_what_the_canvas_cannot_hold_is_named(tmp_path, rooms, message):
 # ---- Damaged and foreign files ----
 
 GOOD = json.dumps([one_plan(("bed", SQUARE))])
-HEAD, ENTITIES = dxf_of(PLANS[0], 10).split(b"
-ENTITIES
-")
-BULGE = HEAD + b"
-ENTITIES
-" + ENTITIES.replace(b"
- 20
-", b"
- 42
-1.0
- 20
-", 1)
+HEAD, ENTITIES = dxf_of(PLANS[0], 10).split(b"\nENTITIES\n")
+BULGE = HEAD + b"\nENTITIES\n" + ENTITIES.replace(b"\n 10\n", b"\n 42\n1.0\n 10\n", 2)
 BOMB = b'<!DOCTYPE svg [<!ENTITY a "bed"><!ENTITY b "&a;&a;">]><svg xmlns="http://www.w3.org/2000/svg" id="&b;"/>'
 ARC = b'<svg xmlns="http://www.w3.org/2000/svg"><path id="bed" d="M0 0H50A9 9 0 0 1 50 50H0Z"/></svg>'
 
