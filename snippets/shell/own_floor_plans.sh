@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
-# ci: run
+# ci: run long
 
 # --8<-- [start:own]
 python snippets/own_floor_plans.py
 python examples/floorplan_diffusion/convert.py flats.json --out data/flats
 python examples/floorplan_diffusion/check_data.py data/flats --picture flats.png
-python examples/floorplan_diffusion/train_nodes.py --data data/flats --size small --epochs 200 --batch-size 16 \
-    --optimizer muon --lr 1e-2 --place-weight 20 --focus 2 --out runs/flats_nodes
-python examples/floorplan_diffusion/train_edges.py --data data/flats --size small --lr 3e-3 --out runs/flats_edges
+python examples/floorplan_diffusion/train_nodes.py --data data/flats --quick --batch-size 8 --out runs/flats_nodes
+python examples/floorplan_diffusion/train_edges.py --data data/flats --quick --batch-size 8 --out runs/flats_edges
 python examples/floorplan_diffusion/generate.py --nodes runs/flats_nodes --edges runs/flats_edges \
-    --count 8 --format dxf,json --pixels-per-metre 20 --out drawn
+    --count 4 --steps 100 --format dxf,json --pixels-per-metre 21 --out drawn
 # --8<-- [end:own]
 
 # --8<-- [start:bundled]
