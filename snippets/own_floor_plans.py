@@ -2,6 +2,7 @@
 
 # --8<-- [start:write]
 import json
+from pathlib import Path
 
 
 def flat(width, depth):
@@ -14,6 +15,5 @@ def flat(width, depth):
 
 
 plans = [flat(6 + number % 5, 8 + number // 10) for number in range(40)]
-with open("flats.json", "w", encoding="utf-8") as file:
-    json.dump({"unit": "m", "plans": plans}, file)
+Path("flats.json").write_text(json.dumps({"unit": "m", "plans": plans}), encoding="utf-8")
 # --8<-- [end:write]

@@ -1,6 +1,5 @@
 """Drawn plans on the canvas of the networks: one scale for all, centred, at whole pixels, on common lines."""
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import floor
@@ -34,6 +33,15 @@ class Scale:
         return 1.0 if plan.unit == PIXELS else self.pixels_per_metre * UNITS[plan.unit]
 
 
+@dataclass
+class Moves:
+    """How far corners had to move to whole pixels."""
+
+    corners: int = 0
+    moved: int = 0
+    furthest: float = 0.0  # pixels
+
+
 def scale_of(plans: Iterable[DrawnPlan]) -> Scale | None:
     """Return the largest scale, in whole pixels, at which every plan fits; None when all are in pixels."""
     sides = [
@@ -53,7 +61,7 @@ def all_corners(plan: DrawnPlan) -> numpy.ndarray:
 
 
 # --8<-- [start:on_canvas]
-def on_canvas(plan: DrawnPlan, scale: Scale | None, snap: float, off: Counter) -> DrawnPlan:
+def on_canvas(plan: DrawnPlan, scale: Scale | None, snap: float, off: Moves) -> DrawnPlan:
     """Return the plan in whole pixels of the canvas; count in `off` the corners that were not on one.
 
     A plan in a unit of length is scaled and put in the middle of the canvas. One in pixels stays where it is.
@@ -66,9 +74,9 @@ def on_canvas(plan: DrawnPlan, scale: Scale | None, snap: float, off: Counter) -
         placed = placed - (placed.min(axis=0) + placed.max(axis=0)) / 2 + CANVAS / 2
     whole = placed.round() if not snap else snapped_lines(placed, snap)
     away = numpy.abs(whole - placed).max(axis=1)
-    off["corners"] += len(away)
-    off["moved"] += int((away > ON_GRID).sum())
-    off["furthest"] = max(off["furthest"], float(away.max()))
+    off.corners += len(away)
+    off.moved += int((away > ON_GRID).sum())
+    off.furthest = max(off.furthest, float(away.max()))
     parts = numpy.split(whole, numpy.cumsum([len(room.corners) for room in plan.rooms])[:-1])
     rooms = [DrawnRoom(room.kind, simplified(part)) for room, part in zip(plan.rooms, parts, strict=True)]
     return replace(plan, rooms=rooms, unit=PIXELS)

@@ -80,7 +80,7 @@ def check(path: Path, trust: bool, picture: Path | None = None) -> int:
         found, wrong = check_ours({split: path / f"{split}.npz" for split in SPLITS})
     wrong += describe(found)
     if picture and found:
-        draw(picture, next(iter(found.values())))
+        draw(picture, *next(iter(found.items())))
     for line in wrong[:SHOWN]:
         print(f"wrong      {one_line(line)}")
     if len(wrong) > SHOWN:
@@ -90,11 +90,11 @@ def check(path: Path, trust: bool, picture: Path | None = None) -> int:
     return 1 if wrong else 0
 
 
-def draw(picture: Path, plans: PlanSet) -> None:
+def draw(picture: Path, split: str, plans: PlanSet) -> None:
     """Write a PNG file with the first plans. Raises OSError."""
     content = gallery(itertools.islice(plans, DRAWN), 3, width=720).png(background="white")
     replace_file(picture, lambda file: file.write(content))
-    tell(f"drawn      {picture}: the first {min(DRAWN, len(plans))} plans of {plans.name}")
+    tell(f"drawn      {picture}: the first {min(DRAWN, len(plans))} plans of {split}")
 
 
 def check_ours(files: dict[str, Path]) -> tuple[Splits, list[str]]:

@@ -40,7 +40,8 @@ def rooms_of(
     A line's own name counts before a text inside. A closed line without any known name and without text is
     left out and counted; one with texts, none of which is known, is refused.
     """
-    rooms, notes = [], Counter()
+    rooms: list[DrawnRoom] = []
+    notes: Counter[str] = Counter()
     for line in lines:
         inside = [label.text for label in labels if contains(line, label)]
         kinds = [kind_of(name, own) for name in (*line.names, *inside)]

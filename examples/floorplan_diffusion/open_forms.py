@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from examples.floorplan_diffusion.canvas import PIXELS, UNITS, Scale, on_canvas, scale_of
+from examples.floorplan_diffusion.canvas import PIXELS, UNITS, Moves, Scale, on_canvas, scale_of
 from examples.floorplan_diffusion.drawn_plans import DrawnPlan, changed_kinds, plan_of_rooms, rooms_per_face
 from examples.floorplan_diffusion.plan_dxf import read_dxf_plan
 from examples.floorplan_diffusion.plan_json import read_json_plans
@@ -29,7 +29,7 @@ class Findings:
     """What was seen on the way from drawings to plans, for the report."""
 
     scale: Scale | None = None
-    off: Counter = field(default_factory=Counter)  # of on_canvas
+    off: Moves = field(default_factory=Moves)  # of on_canvas
     notes: Counter = field(default_factory=Counter)  # what was not read, with counts
     bad: list[str] = field(default_factory=list)  # a line for each plan that cannot be represented
 
@@ -39,8 +39,8 @@ class Findings:
             metre = self.scale.pixels_per_metre
             side = f"the canvas of {CANVAS} pixels is {CANVAS / metre:.1f} m"
             yield f"scale      {metre:g} pixels per metre; {side}"
-        moved, corners = self.off["moved"], self.off["corners"]
-        furthest = f", the furthest by {self.off['furthest']:.2f} pixels" if moved else ""
+        moved, corners = self.off.moved, self.off.corners
+        furthest = f", the furthest by {self.off.furthest:.2f} pixels" if moved else ""
         yield f"grid       {moved:,} of {corners:,} corners moved to whole pixels{furthest}"
         for what, count in self.notes.items():
             yield f"note       {count:,} {what}"

@@ -37,14 +37,14 @@ def read_svg_plan(path: Path, unit: str | None, own: dict[str, int]) -> list[Dra
         root = ElementTree.fromstring(content)
         if root.tag.removeprefix(SVG) != "svg":
             raise ValueError(f"its first element is {root.tag[:40]}, not svg")
-        lines, labels = [], []
-        for found in shapes_of(root, Matrix(), (), 0):
-            (lines if isinstance(found, ClosedLine) else labels).append(found)
+        found = list(shapes_of(root, Matrix(), (), 0))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except Exception as error:  # a damaged file can raise any error
         what = str(error).partition("\n")[0][:80] or type(error).__name__
         raise UsageError(f"{path} is no whole SVG drawing: {what}") from None
+    lines = [shape for shape in found if isinstance(shape, ClosedLine)]
+    labels = [shape for shape in found if isinstance(shape, Label)]
     return [rooms_of(path, unit or PIXELS, lines, labels, own)]
 
 

@@ -19,7 +19,8 @@ python examples/floorplan_diffusion/train_edges.py --plans 8000 --width 32 --lr 
 # --8<-- [start:rplan]
 python3 -m venv gsdiff && gsdiff/bin/pip install 'numpy<2' opencv-python networkx tqdm
 git clone https://github.com/SizheHu/GSDiff && mkdir -p GSDiff/datasets/rplandata/Data
-mv floorplan_dataset GSDiff/datasets/rplandata/Data/ && cd GSDiff/datasets
-for step in extract process1 process2 process3 process4; do ../../gsdiff/bin/python "rplan-$step.py" || break; done
-cd ../.. && python examples/floorplan_diffusion/convert.py GSDiff/datasets/rplandata/Data/rplang-v3-withsemantics --trust-pickle
+mv floorplan_dataset GSDiff/datasets/rplandata/Data/
+(cd GSDiff/datasets && for step in extract process1 process2 process3 process4; do
+    ../../gsdiff/bin/python "rplan-$step.py" || break; done)
+python examples/floorplan_diffusion/convert.py GSDiff/datasets/rplandata/Data/rplang-v3-withsemantics --trust-pickle
 # --8<-- [end:rplan]

@@ -1,4 +1,4 @@
-"""The files of docs/data/data_forms/floorplan_diffusion.yaml that are no text, made with NumPy and matplotlib."""
+"""The files of docs/data/data_forms/floorplan_diffusion.yaml that are no text."""
 
 import numpy
 from matplotlib.image import imsave

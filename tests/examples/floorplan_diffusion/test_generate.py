@@ -1,6 +1,7 @@
 """Drawing plans: what is written, that a stopped drawing goes on with the same plans, and what is refused."""
 
 import dataclasses
+import itertools
 import json
 import os
 import re
@@ -19,6 +20,8 @@ from examples.floorplan_diffusion import generate, generate_job, sampled_corners
 from examples.floorplan_diffusion.data_sources import load_splits, load_test
 from examples.floorplan_diffusion.drawing import gallery
 from examples.floorplan_diffusion.generate_options import read_command_line, resolve
+from examples.floorplan_diffusion.generated_plans import generate_plans
+from examples.floorplan_diffusion.open_forms import read_drawings, to_plans
 from examples.floorplan_diffusion.plan_files import read_plans, write_splits
 from examples.floorplan_diffusion.rooms import straightened
 from examples.floorplan_diffusion.sampled_corners import load_batch, real_corners
@@ -527,3 +530,22 @@ def test_straightening_changes_pictures_only(call, drawn_as, places, both_stages
         pictures.append((folder / "plans" / "0003.svg").read_text())
     assert pictures == [gallery([one], columns=1).svg() for one in (straightened(plan), plan)]
     assert pictures[0] != pictures[1]
+
+
+def test_each_format_comes_back_as_the_same_rooms(call, without_a_stop, both_stages, monkeypatch):
+    (given,) = generate_plans(1, 5)
+    monkeypatch.setattr(generate, "join_corners", lambda network, plans, device, batch_size: [given] * 6)
+    words = ("--format", "png,svg,dxf,json", "--pixels-per-metre", "14", "--out", "all")
+    assert call(*SMALL, *words).code == 0
+    folder = both_stages / "all"
+    for index, suffix in itertools.product(range(6), ("png", "svg", "dxf")):
+        assert (folder / "plans" / f"{index:04d}.{suffix}").exists()
+    read = {
+        name: to_plans(read_drawings([folder / name], None, {}), 14, 0)
+        for name in ("plans.json", "plans/0002.dxf")
+    }
+    (found, _), (moved, _) = read.values()
+    for plan in (*found, *moved):
+        assert (plan.walls == given.walls).all() and (plan.kinds == given.kinds).all()
+    assert all((plan.corners == given.corners).all() for plan in found) and len(found) == 6
+    assert_refused(call(*SMALL, "--format", "dwg"), "--format: 'dwg' is none of svg, png, dxf, json")
