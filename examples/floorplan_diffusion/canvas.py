@@ -60,7 +60,6 @@ def all_corners(plan: DrawnPlan) -> numpy.ndarray:
     return numpy.concatenate([room.corners for room in plan.rooms])
 
 
-# --8<-- [start:on_canvas]
 def on_canvas(plan: DrawnPlan, scale: Scale | None, snap: float, off: Moves) -> DrawnPlan:
     """Return the plan in whole pixels of the canvas; count in `off` the corners that were not on one.
 
@@ -82,7 +81,6 @@ def on_canvas(plan: DrawnPlan, scale: Scale | None, snap: float, off: Moves) -> 
     return replace(plan, rooms=rooms, unit=PIXELS)
 
 
-# --8<-- [end:on_canvas]
 def snapped_lines(places: numpy.ndarray, snap: float) -> numpy.ndarray:
     """Return places (corners, 2) on common lines, at whole pixels."""
     return numpy.stack([common_lines(axis, snap) for axis in places.T], axis=1)

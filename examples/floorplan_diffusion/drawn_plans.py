@@ -32,7 +32,6 @@ class DrawnPlan:
     notes: Counter = field(default_factory=Counter)  # what of the file was not read, with counts
 
 
-# --8<-- [start:plan_of_rooms]
 def plan_of_rooms(rooms: list[DrawnRoom]) -> Plan:
     """Return the plan of rooms whose corners are whole pixels on the canvas. Raises ValueError.
 
@@ -65,7 +64,6 @@ def plan_of_rooms(rooms: list[DrawnRoom]) -> Plan:
     return plan
 
 
-# --8<-- [end:plan_of_rooms]
 def check_outline(room: DrawnRoom) -> None:
     """Raise ValueError unless the corners of a room, on the canvas, are a simple polygon with an area."""
     corners, kind = room.corners, KINDS[room.kind]

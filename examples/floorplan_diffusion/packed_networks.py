@@ -15,7 +15,6 @@ BUNDLED = Path(__file__).with_name("bundled.npz")  # made by the commands in bun
 MOST_TEXT = 1 << 20  # bytes of `about`
 
 
-# --8<-- [start:rounded_rows]
 def rounded_rows(matrix: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Return a matrix (rows, columns) as int8 and a scale per row, float16 (rows,): matrix ≈ int8 · scale.
 
@@ -26,7 +25,6 @@ def rounded_rows(matrix: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return steps.round().clamp(-127, 127).to(torch.int8), scales
 
 
-# --8<-- [end:rounded_rows]
 def pack(weights: dict[str, torch.Tensor], about: dict[str, Any]) -> dict[str, numpy.ndarray]:
     """Return the arrays of a network: its weights, and `about`, JSON values with what it was trained with."""
     matrices, scales, vectors = [], [], []

@@ -82,7 +82,6 @@ def downwards(points: object) -> numpy.ndarray:
     return numpy.array(points, dtype=float).reshape(-1, 2) * (1, -1)
 
 
-# --8<-- [start:dxf_of]
 def dxf_of(plan: Plan, pixels_per_metre: float | None = None) -> bytes:
     """Return the rooms of a plan as a DXF file (R2010), which `read_dxf_plan` reads.
 
@@ -100,6 +99,3 @@ def dxf_of(plan: Plan, pixels_per_metre: float | None = None) -> bytes:
     file = io.StringIO()
     document.write(file)
     return file.getvalue().encode()
-
-
-# --8<-- [end:dxf_of]

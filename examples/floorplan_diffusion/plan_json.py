@@ -94,7 +94,6 @@ def open_ring(corners: numpy.ndarray) -> numpy.ndarray:
     return corners[:-1] if len(corners) > 1 and (corners[0] == corners[-1]).all() else corners
 
 
-# --8<-- [start:json_of]
 def json_of(plans: Iterable[Plan]) -> str:
     """Return the rooms of plans as the text of a JSON file for `read_json_plans`, a room per line."""
     lines = ",\n".join(json_of_plan(plan) for plan in plans)
@@ -108,6 +107,3 @@ def json_of_plan(plan: Plan) -> str:
         for room in find_rooms(plan)
     ]
     return '  {"rooms": [\n    ' + ",\n    ".join(rooms) + "]}"
-
-
-# --8<-- [end:json_of]

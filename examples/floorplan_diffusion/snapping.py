@@ -5,7 +5,6 @@ import numpy
 from examples.floorplan_diffusion.plans import Plan
 
 
-# --8<-- [start:snapped]
 def snapped(plan: Plan, tolerance: float) -> Plan:
     """Return the corners of `plan` on common lines, as a plan without walls.
 
@@ -34,6 +33,3 @@ def common_lines(places: numpy.ndarray, tolerance: float) -> numpy.ndarray:
     found = numpy.empty(len(places))
     found[order] = numpy.repeat([numpy.median(group).round() for group in groups], [*map(len, groups)])
     return found
-
-
-# --8<-- [end:snapped]
