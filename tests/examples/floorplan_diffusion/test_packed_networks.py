@@ -11,7 +11,7 @@ from examples.programs.array_files import read_npz
 from snippets.errors import UsageError
 
 
-def test_a_weight_is_off_by_half_a_step_of_its_row():
+def test_weights_are_off_by_half_a_step():
     matrix = (
         torch.randn(40, 30, generator=torch.Generator().manual_seed(0)) * torch.logspace(-2, 2, 40)[:, None]
     )
