@@ -14,6 +14,6 @@ def flat(width, depth):
     return {"rooms": [{"name": name, "corners": corners} for name, corners in rooms.items()]}
 
 
-plans = [flat(6 + number % 5, 8 + number // 10) for number in range(40)]
+plans = [flat(6 + number % 5, 8 + number / 10) for number in range(40)]
 Path("flats.json").write_text(json.dumps({"unit": "m", "plans": plans}), encoding="utf-8")
 # --8<-- [end:write]

@@ -8,7 +8,7 @@ python examples/floorplan_diffusion/check_data.py data/flats --picture flats.png
 python examples/floorplan_diffusion/train_nodes.py --data data/flats --quick --batch-size 8 --out runs/flats_nodes
 python examples/floorplan_diffusion/train_edges.py --data data/flats --quick --batch-size 8 --out runs/flats_edges
 python examples/floorplan_diffusion/generate.py --nodes runs/flats_nodes --edges runs/flats_edges \
-    --count 4 --steps 100 --format dxf,json --pixels-per-metre 21 --out drawn
+    --count 4 --steps 100 --format dxf,json --pixels-per-metre 19 --out drawn
 # --8<-- [end:own]
 
 # --8<-- [start:bundled]
