@@ -219,7 +219,11 @@ SYSTEMS = (
             Program("train_nodes", tiny=FEW_PLANS),
             Program("train_edges", tiny=FEW_PLANS),
         ),
-        pages=("examples/floorplan-diffusion/index.md", "examples/floorplan-diffusion/training.md"),
+        pages=(
+            "examples/floorplan-diffusion/index.md",
+            "examples/floorplan-diffusion/data.md",
+            "examples/floorplan-diffusion/training.md",
+        ),
         measured=(
             MeasuredTraining("small", NODES, {}, epochs=6, program="train_nodes"),
             MeasuredTraining("small", NODES, {}, epochs=24, gpu=True, program="train_nodes"),

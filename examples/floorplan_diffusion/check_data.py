@@ -24,6 +24,7 @@ import itertools
 import numpy
 from tqdm import tqdm
 
+from examples.floorplan_diffusion.drawing import gallery
 from examples.floorplan_diffusion.metrics import closed_share
 from examples.floorplan_diffusion.plan_files import CONVERT, MAKE, SPLITS, holds_published_files, read_plans
 from examples.floorplan_diffusion.plans import KINDS, Plan, PlanSet
@@ -36,10 +37,14 @@ from examples.floorplan_diffusion.published_files import (
     read_entry,
 )
 from examples.programs.command_line import StrictParser, expanded, first_line
+from examples.programs.run_folder import check_target
+from snippets.atomic_write import replace_file
 from snippets.errors import UsageError, exit_with_one_line, one_line, tell
 
+Splits = dict[str, PlanSet]
 DEFAULT = Path("data/plans")
 SHOWN = 20  # problems to print
+DRAWN = 12  # plans of the picture
 CLOSED = 1000  # plans per split whose rooms are searched, a millisecond each
 
 
@@ -50,22 +55,32 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
         "data", type=expanded, nargs="?", default=DEFAULT, metavar="FOLDER", help=str(DEFAULT)
     )
     parser.add_argument("--trust-pickle", action="store_true", help="read published files whole")
+    what = f"draw the first {DRAWN} plans into this file; none"
+    parser.add_argument("--picture", type=expanded, metavar="FILE.png", help=what)
     return parser.parse_args(argv)
 
 
-def check(path: Path, trust: bool) -> int:
-    """Print content and problems of a data set; return the exit code. Raises UsageError."""
+def check(path: Path, trust: bool, picture: Path | None = None) -> int:
+    """Print content and problems of a data set; return the exit code. Raises UsageError.
+
+    The first plans are drawn into the new file `picture`.
+    """
+    if picture:
+        check_target(picture, lambda file: False, [".png"], option="--picture")
     if not path.exists():
         raise UsageError(f"there is no {path}; to make a data set: {MAKE} --out {shlex.quote(str(path))}")
     tell(f"data       {path}")
     if path.suffix == ".npz":
-        wrong = check_ours({path.stem: path})
+        found, wrong = check_ours({path.stem: path})
     elif path.is_file():
-        wrong = check_published(path, {"file": [path]}, trust)
+        found, wrong = check_published(path, {"file": [path]}, trust)
     elif holds_published_files(path):
-        wrong = check_published(path, find_files(path), trust)
+        found, wrong = check_published(path, find_files(path), trust)
     else:
-        wrong = check_ours({split: path / f"{split}.npz" for split in SPLITS})
+        found, wrong = check_ours({split: path / f"{split}.npz" for split in SPLITS})
+    wrong += describe(found)
+    if picture and found:
+        draw(picture, *next(iter(found.items())))
     for line in wrong[:SHOWN]:
         print(f"wrong      {one_line(line)}")
     if len(wrong) > SHOWN:
@@ -75,19 +90,26 @@ def check(path: Path, trust: bool) -> int:
     return 1 if wrong else 0
 
 
-def check_ours(files: dict[str, Path]) -> list[str]:
-    """Print the content of our files by split; return the problems."""
+def draw(picture: Path, split: str, plans: PlanSet) -> None:
+    """Write a PNG file with the first plans. Raises OSError."""
+    content = gallery(itertools.islice(plans, DRAWN), 3, width=720).png(background="white")
+    replace_file(picture, lambda file: file.write(content))
+    tell(f"drawn      {picture}: the first {min(DRAWN, len(plans))} plans of {split}")
+
+
+def check_ours(files: dict[str, Path]) -> tuple[Splits, list[str]]:
+    """Return the plans in our files by split, and the problems."""
     found, wrong = {}, []
     for split, file in files.items():
         try:
             found[split] = read_plans(file)
         except UsageError as error:
             wrong.append(str(error))
-    return wrong + describe(found)
+    return found, wrong
 
 
-def check_published(path: Path, files: dict[str, list[Path]], trust: bool) -> list[str]:
-    """Print the number of published files by split; return the problems."""
+def check_published(path: Path, files: dict[str, list[Path]], trust: bool) -> tuple[Splits, list[str]]:
+    """Print the number of published files by split; return the plans that were read, and the problems."""
     found, wrong = {}, []
     for split in files:
         print(f"{split:<10} {len(files[split]):,} files")
@@ -106,7 +128,7 @@ def check_published(path: Path, files: dict[str, list[Path]], trust: bool) -> li
     if not trust:
         print("note       only the heads were read: the content is pickled; --trust-pickle reads it")
         print(f"next       {CONVERT} {shlex.quote(str(path))} --trust-pickle")
-    return wrong + describe(found)
+    return found, wrong
 
 
 def checked_plan(file: Path) -> Plan:
@@ -118,7 +140,7 @@ def checked_plan(file: Path) -> Plan:
     return plan_of_entry(entry)
 
 
-def describe(splits: dict[str, PlanSet]) -> list[str]:
+def describe(splits: Splits) -> list[str]:
     """Print corners, rooms and kinds of the plans of each split; return problems across splits."""
     for split, plans in splits.items():
         counts = plans.counts
@@ -154,7 +176,7 @@ def keys(plans: Iterable[Plan]) -> Iterator[bytes]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Check a data set; return 1 when a check failed. Raises UsageError."""
     options = read_command_line(argv)
-    return check(options.data, options.trust_pickle)
+    return check(options.data, options.trust_pickle, options.picture)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
-"""Write published plans, one pickled .npy file each, as train.npz, val.npz and test.npz of plain numbers.
+"""Write plans as train.npz, val.npz and test.npz, from JSON, DXF and SVG files or GSDiff's .npy files.
 
+    python examples/floorplan_diffusion/convert.py flats.json --out data/own
+    python examples/floorplan_diffusion/convert.py drawings --unit mm --snap 3 --out data/own
     python examples/floorplan_diffusion/convert.py rplang-v3-withsemantics --trust-pickle --out data/rplan
 
-Without a folder train, a tenth of the files becomes the validation split and a tenth the test split.
+Without a folder train, a tenth of the plans becomes the validation split and a tenth the test split.
 """
 
 import shlex
@@ -20,16 +22,21 @@ except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
 
+import numpy
 from tqdm import tqdm
 
+from examples.floorplan_diffusion.canvas import PIXELS, UNITS
+from examples.floorplan_diffusion.open_forms import READERS, find_drawings, read_drawings, to_plans
 from examples.floorplan_diffusion.plan_files import SPLITS, write_splits
-from examples.floorplan_diffusion.plans import MOST_CORNERS, Plan, PlanSet, Splits
+from examples.floorplan_diffusion.plans import KINDS, MOST_CORNERS, OUTSIDE, Plan, PlanSet, Splits
 from examples.floorplan_diffusion.published_files import find_files, plan_of_entry, read_entry
-from examples.programs.command_line import StrictParser, expanded, first_line
+from examples.floorplan_diffusion.room_words import LISTED, normal
+from examples.programs.command_line import StrictParser, expanded, first_line, number
 from examples.programs.run_folder import check_empty
 from snippets.errors import UsageError, exit_with_one_line, one_line, tell
 
-SHOWN = 20  # unreadable files to print
+SHOWN = 20  # unreadable files or plans to print
+Parts = dict[str, list[Plan]]  # the plans of each split
 
 
 def read_command_line(argv: Sequence[str] | None) -> Namespace:
@@ -39,13 +46,25 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
     add(
         "source",
         type=expanded,
-        metavar="FOLDER",
-        help="with the folders train, val and test, or with .npy files",
+        metavar="FILE|FOLDER",
+        help="a .json, .dxf or .svg file, or a folder with such or .npy files, or with train, val, test",
     )
     add("--out", type=expanded, default=Path("data/rplan"), metavar="DIR", help="data/rplan")
     add("--trust-pickle", action="store_true", help="read pickles; nothing in them is executed even then")
-    add("--skip-bad", action="store_true", help="leave out files that are no plans")
+    add("--skip-bad", action="store_true", help="leave out what is no plan, or cannot be one on the canvas")
+    add("--unit", choices=(*UNITS, PIXELS), help="of JSON, DXF and SVG; the file's, for SVG px")
+    add("--scale", type=number(0, 1e4, above=True), help="pixels per metre; as the largest plan fits")
+    add("--snap", type=number(0, 32), default=0.0, help="lines up to this many pixels apart become one; 0")
+    add("--name", type=own_word, action="append", default=[], metavar="WORD=KIND", help=f"kinds: {LISTED}")
     return parser.parse_args(argv)
+
+
+def own_word(text: str) -> tuple[str, int]:
+    """Return a room's name and its place in KINDS from WORD=KIND. Raises ValueError."""
+    word, _, kind = text.partition("=")
+    if not normal(word) or kind not in KINDS[:OUTSIDE]:
+        raise UsageError(f"--name {text}: write WORD=KIND with one of the kinds {LISTED}")
+    return normal(word), KINDS.index(kind)
 
 
 def read_files(files: Sequence[Path], what: str) -> tuple[list[Plan], list[str]]:
@@ -60,10 +79,8 @@ def read_files(files: Sequence[Path], what: str) -> tuple[list[Plan], list[str]]
     return plans, bad
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Write the data set and print its content. Raises UsageError and RunError."""
-    options = read_command_line(argv)
-    check_empty(options.out)
+def read_published(options: Namespace) -> tuple[Parts, list[str], int]:
+    """Return the plans in GSDiff's files by split, lines on bad files, and how many there are in all."""
     files = find_files(options.source)
     if not options.trust_pickle:
         raise UsageError(
@@ -72,23 +89,77 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
     read = {split: read_files(files[split], split) for split in SPLITS}
     bad = [line for _, lines in read.values() for line in lines]
+    return {split: plans for split, (plans, _) in read.items()}, bad, sum(map(len, files.values()))
+
+
+def read_drawn(options: Namespace) -> tuple[Parts, list[str], int]:
+    """Return the plans in JSON, DXF and SVG files by split, lines on bad plans, and how many there are."""
+    folders = {split: options.source / split for split in SPLITS}
+    split_up = all(folder.is_dir() for folder in folders.values())
+    parts = folders if split_up else {"train": options.source}
+    words = dict(options.name)
+    drawn = {split: read_drawings(find_drawings(part), options.unit, words) for split, part in parts.items()}
+    plans, findings = to_plans([one for part in drawn.values() for one in part], options.scale, options.snap)
+    print(*findings.lines(), sep="\n")
+    good = [plan for plan in plans if plan is not None]
+    if split_up:
+        ends = numpy.cumsum([len(drawn[split]) for split in SPLITS])
+        found = {split: plans[end - len(drawn[split]) : end] for split, end in zip(SPLITS, ends, strict=True)}
+        return (
+            {split: [plan for plan in part if plan] for split, part in found.items()},
+            findings.bad,
+            len(plans),
+        )
+    if len(good) < len(SPLITS):
+        lines = "; ".join(findings.bad[:1])
+        raise UsageError(
+            f"{options.source}: {len(good)} usable plans; it takes three or more. {lines}".rstrip()
+        )
+    order = numpy.random.default_rng(0).permutation(len(good)).tolist()
+    tenth = max(1, len(good) // 10)
+    cut = {"train": order[2 * tenth :], "val": order[:tenth], "test": order[tenth : 2 * tenth]}
+    return (
+        {split: [good[index] for index in indices] for split, indices in cut.items()},
+        findings.bad,
+        len(plans),
+    )
+
+
+def holds_drawings(source: Path) -> bool:
+    """Return whether a path is a drawing, or a folder of drawings or of splits of them and no .npy files."""
+    if not source.is_dir():
+        return source.suffix != ".npy" and source.exists()
+    places = [place for place in (source, *(source / split for split in SPLITS)) if place.is_dir()]
+    files = [file for place in places for file in place.iterdir() if file.is_file()]
+    others = sorted({file.suffix for file in files if not file.name.startswith(".")})
+    if any(suffix.lower() in READERS for suffix in others):
+        return True
+    if others and ".npy" not in others:
+        read_drawings([file for file in files if file.suffix == others[0]][:1], None, {})  # says what to do
+    return False
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the data set and print its content. Raises UsageError and RunError."""
+    options = read_command_line(argv)
+    check_empty(options.out)
+    drawn = holds_drawings(options.source)
+    parts, bad, total = (read_drawn if drawn else read_published)(options)
+    what = "plans" if drawn else "files"
     for line in bad[:SHOWN]:
         tell(f"no plan    {line}")
     if len(bad) > SHOWN:
         print(f"no plan    {len(bad) - SHOWN:,} more")
-    total = sum(map(len, files.values()))
     if bad and not options.skip_bad:
-        raise UsageError(f"{len(bad):,} of {total:,} files are no plans; --skip-bad leaves them out")
-    for split, (plans, _) in read.items():
+        raise UsageError(f"{len(bad):,} of {total:,} {what} are no plans; --skip-bad leaves them out")
+    for split, plans in parts.items():
         if not plans:
             raise UsageError(f"{options.source}: no file of {split} is a plan")
     source = str(options.source)
-    write_splits(
-        options.out,
-        Splits(*(PlanSet.of(source, source, plans, MOST_CORNERS) for plans, _ in read.values())),
-    )
-    print(f"left out   {len(bad):,} of {total:,} files")
-    counts = ", ".join(f"{split} {len(plans):,}" for split, (plans, _) in read.items())
+    sets = (PlanSet.of(source, source, plans, MOST_CORNERS) for plans in parts.values())
+    write_splits(options.out, Splits(*sets))
+    print(f"left out   {len(bad):,} of {total:,} {what}")
+    counts = ", ".join(f"{split} {len(plans):,}" for split, plans in parts.items())
     tell(f"written    {options.out}: {counts} plans")
     tell(f"next       python examples/floorplan_diffusion/check_data.py {shlex.quote(str(options.out))}")
     return 0

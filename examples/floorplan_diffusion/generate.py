@@ -29,7 +29,7 @@ from examples.floorplan_diffusion.data_sources import load_test
 from examples.floorplan_diffusion.diffusion import Schedule
 from examples.floorplan_diffusion.generate_files import write_plan_files
 from examples.floorplan_diffusion.generate_job import Job, open_job
-from examples.floorplan_diffusion.generate_options import read_command_line
+from examples.floorplan_diffusion.generate_options import SNAP, read_command_line
 from examples.floorplan_diffusion.joined_corners import join_corners
 from examples.floorplan_diffusion.plan_figures import describe_plans, metrics_table
 from examples.floorplan_diffusion.plans import Plan
@@ -41,6 +41,7 @@ from examples.floorplan_diffusion.sampled_corners import (
     sample_batch,
     save_batch,
 )
+from examples.floorplan_diffusion.snapping import snapped
 from examples.programs.failures import explained_failures
 from examples.programs.report import provenance
 from examples.programs.run_folder import finite_or_none
@@ -49,6 +50,8 @@ from snippets.device import pick_device
 from snippets.errors import RunError, UsageError, exit_with_one_line, tell
 from snippets.stop_signals import StopSignals
 
+MOST_COMPARED = 4_000  # generated plans, a tenth of which are the test plans
+OUTPUT = "straighten", "formats", "pixels_per_metre"  # options of the files alone
 WRITTEN = "gallery.png", "steps.png", "plans.npz", "metrics.json"  # the files to print, the most useful first
 
 
@@ -78,12 +81,18 @@ def sample_all(job: Job, device: torch.device, folder: Path) -> tuple[list[Batch
     return batches, new
 
 
-def with_walls(job: Job, batches: list[Batch], device: torch.device) -> list[Plan]:
-    """Return the plans of all batches that have a corner, with walls. Raises RunError when none has."""
+def drawn_corners(job: Job, batches: list[Batch]) -> list[Plan]:
+    """Return the plans of all batches that have a corner, without walls. Raises RunError when none has."""
     plans = [corners_of(nodes, job.options.threshold) for batch in batches for nodes in batch.nodes]
     plans = [plan for plan in plans if len(plan.corners)]
     if not plans:
         raise RunError("none of the plans has a corner; train stage 1 longer, or raise --threshold")
+    return plans
+
+
+def with_walls(job: Job, corners: list[Plan], snap: float, device: torch.device) -> list[Plan]:
+    """Return the plans with their corners on common lines, up to `snap` pixels apart, and with walls."""
+    plans = [snapped(plan, snap) for plan in corners] if snap else corners
     return join_corners(job.edges.network.to(device), plans, device, min(64, job.options.batch_size))
 
 
@@ -91,20 +100,25 @@ def real_plans(job: Job) -> tuple[list[Plan], str | None]:
     """Return real plans for comparison, and a note when the data of stage 1 are missing."""
     options = job.nodes.options
     try:
-        return list(load_test(options.data, options.plans, options.seed)), None
+        return list(load_test(options.data, min(options.plans, MOST_COMPARED), options.seed)), None
     except UsageError as error:
         return [], f"nothing to compare with: {error}"
 
 
-def draw(job: Job, device: torch.device, folder: Path, *, straighten: bool) -> list[str]:
-    """Draw plans, write all files to `folder`, and return a report. Raises Stopped, RunError and OSError."""
+def draw(job: Job, device: torch.device, folder: Path, typed: dict[str, Any]) -> list[str]:
+    """Draw plans, write all files to `folder`, and return a report. Raises Stopped, RunError and OSError.
+
+    `typed` has the options of the output, which may differ when a stopped run goes on.
+    """
     began = time.monotonic()
     batches, new = sample_all(job, device, folder)
     seconds = time.monotonic() - began
-    plans = with_walls(job, batches, device)
+    corners = drawn_corners(job, batches)
+    plans = with_walls(job, corners, typed.get("snap", SNAP), device)
     real, note = real_plans(job)
-    write_plan_files(folder, plans, batches[0], job.options.threshold, straighten=straighten)
-    found = describe_plans(plans, real)
+    output = {name: typed[name] for name in OUTPUT if name in typed}
+    write_plan_files(folder, plans, batches[0], job.options.threshold, **output)
+    found = describe_plans(plans, real, corners)
     numbers = {part: {k: finite_or_none(value) for k, value in row.items()} for part, row in found.items()}
     sampled = {"sampled": new, "seconds": round(seconds, 2)}  # in this process
     report = job.config | sampled | numbers | {"provenance": provenance()}
@@ -116,7 +130,16 @@ def draw(job: Job, device: torch.device, folder: Path, *, straighten: bool) -> l
         *metrics_table(found),
         *(f"note       {line}" for line in (empty, note) if line),
         f"sampled    {new} plans in {seconds:.1f} s",
-        *(f"written    {folder / name}" for name in WRITTEN),
+        *(f"written    {folder / name}" for name in written(typed.get("formats", ()))),
+    ]
+
+
+def written(formats: Sequence[str]) -> Sequence[str]:
+    """Return the names to print."""
+    return [
+        *WRITTEN,
+        *(["plans.json"] if "json" in formats else []),
+        *(["plans/0000.dxf …"] if "dxf" in formats else []),
     ]
 
 
@@ -142,7 +165,7 @@ def generate(typed: dict[str, Any], job: Job, folder: Path, notes: list[str]) ->
     again = shlex.join(["python", sys.argv[0], "--resume", str(folder)])
     try:
         with explained_failures(f"out of memory; lower --batch-size (it is {options.batch_size})"):
-            lines = draw(job, device, folder, straighten=typed.get("straighten", True))
+            lines = draw(job, device, folder, typed)
     except Stopped as stopped:
         print(f"stopped by {stopped.signal.name}; finished batches are kept. To go on: {again}")
         return 128 + stopped.signal

@@ -1,5 +1,6 @@
 """The output files of generate.py: plans as numbers and as pictures."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy
@@ -7,7 +8,9 @@ import numpy
 from examples.floorplan_diffusion.drawing import Corners, gallery
 from examples.floorplan_diffusion.node_network import pixels_of
 from examples.floorplan_diffusion.picture import Picture
+from examples.floorplan_diffusion.plan_dxf import dxf_of
 from examples.floorplan_diffusion.plan_files import write_plans
+from examples.floorplan_diffusion.plan_json import json_of
 from examples.floorplan_diffusion.plans import Plan, PlanSet
 from examples.floorplan_diffusion.rooms import straightened
 from examples.floorplan_diffusion.sampled_corners import Batch, real_corners
@@ -18,17 +21,28 @@ COLUMNS, WIDTH = 3, 720  # of gallery and steps
 
 
 def write_plan_files(
-    folder: Path, plans: list[Plan], first: Batch, threshold: float, *, straighten: bool
+    folder: Path,
+    plans: list[Plan],
+    first: Batch,
+    threshold: float,
+    *,
+    straighten: bool = True,
+    formats: Sequence[str] = ("svg",),
+    pixels_per_metre: float | None = None,
 ) -> None:
-    """Write plans.npz, a picture of each plan, gallery and steps. Raises OSError.
+    """Write plans.npz, the plans in the `formats`, gallery and steps. Raises OSError.
 
-    `first` has the intermediate steps of the first plan. With `straighten`, walls in pictures are straight.
+    `first` has the intermediate steps of the first plan. With `straighten`, walls in pictures and drawings
+    are straight. JSON is one file with the rooms of all plans, plans.json.
     """
     write_plans(folder / "plans.npz", PlanSet.of("drawn", "", plans))
     drawn = [straightened(plan) for plan in plans] if straighten else plans
     (folder / "plans").mkdir(exist_ok=True)
     for index, plan in enumerate(drawn):
-        write_svg(folder / "plans" / f"{index:04d}.svg", gallery([plan], columns=1))
+        write_plan(folder / "plans" / f"{index:04d}", plan, formats, pixels_per_metre)
+    if "json" in formats:
+        text = json_of(drawn)
+        replace_file(folder / "plans.json", lambda file: file.write(text.encode()))
     corners = [corners_of_moment(nodes, threshold) for nodes in first.way]
     titles = [f"step {step:,}" if step else "corners" for step in first.steps.tolist()]
     moments: list[Plan | Corners] = [*corners]
@@ -41,6 +55,18 @@ def write_plan_files(
     for name, picture in pictures.items():
         write_svg(folder / f"{name}.svg", picture)
         write_png(folder / f"{name}.png", picture)
+
+
+def write_plan(path: Path, plan: Plan, formats: Sequence[str], pixels_per_metre: float | None) -> None:
+    """Write one plan into a file of each format but JSON, with the name `path` and the format's suffix."""
+    if "dxf" in formats:
+        content = dxf_of(plan, pixels_per_metre)
+        replace_file(path.with_suffix(".dxf"), lambda file: file.write(content))
+    picture = gallery([plan], columns=1) if {"svg", "png"} & set(formats) else None
+    if picture and "svg" in formats:
+        write_svg(path.with_suffix(".svg"), picture)
+    if picture and "png" in formats:
+        write_png(path.with_suffix(".png"), picture)
 
 
 def corners_of_moment(nodes: numpy.ndarray, threshold: float) -> Corners:

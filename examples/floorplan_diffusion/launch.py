@@ -28,6 +28,7 @@ from datetime import datetime
 from examples import monitor
 from examples.programs.command_line import StrictParser, expanded, first_line
 from examples.programs.resume import newest_first
+from examples.programs.run_folder import read_json
 from examples.systems import FOLDER, find, run
 from snippets.errors import UsageError, exit_with_one_line, tell
 
@@ -98,12 +99,14 @@ def train_in_background(stage: int, words: list[str]) -> int:
 
 
 def newest_run() -> Path:
-    """Return the newest run folder of both stages. Raises UsageError when there is none."""
-    runs = Path("runs") / SYSTEM.name
-    configs = [path for stage in STAGES for path in runs.glob(f"{stage.name}/*/config.json")]
-    if not configs:
-        raise UsageError(f"there is no run in {runs}; train one first, or name the folder of a run")
-    return newest_first(configs)[0]
+    """Return the newest run folder of both stages under runs/, wherever --out put it. Raises UsageError."""
+    ours = {f"{SYSTEM.name}/{stage.name}" for stage in STAGES}
+    places = ("*", "*/*", "*/*/*")  # --out, runs of a system, runs of a stage
+    configs = [path for place in places for path in Path("runs").glob(f"{place}/config.json")]
+    for folder in newest_first(configs):
+        if (read_json(folder / "config.json") or {}).get("system") in ours:
+            return folder
+    raise UsageError("there is no run of this system in runs; train one first, or name the folder of a run")
 
 
 def watch(folder: Path | None, words: list[str]) -> int:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy
 
@@ -13,7 +14,7 @@ from examples.floorplan_diffusion.metrics import (
     mean_corners,
     room_histograms,
 )
-from examples.floorplan_diffusion.plans import Plan
+from examples.floorplan_diffusion.plans import CANVAS, Plan
 from examples.floorplan_diffusion.rooms import straightened
 
 ROWS = {  # of the table: name, unit, digits
@@ -27,13 +28,20 @@ ROWS = {  # of the table: name, unit, digits
 }
 
 
-def describe_plans(plans: list[Plan], real: list[Plan]) -> dict[str, dict[str, float]]:
-    """Return the metrics of generated plans and, if given, of real ones, with distances between both."""
-    found = {"drawn": figures(plans)}
+def describe_plans(
+    plans: list[Plan], real: list[Plan], drawn: list[Plan] | None = None
+) -> dict[str, dict[str, float]]:
+    """Return the metrics of generated plans, of real ones if given, with distances, and of random corners.
+
+    `drawn` are the corners as the network drew them, before they were put on common lines.
+    """
+    drawn = plans if drawn is None else drawn
+    found = {"drawn": figures(plans) | lines(drawn)}
     if real:
         found["data"] = figures(real)
         histograms = [room_histograms(some)["total"] for some in (plans, real)]
         found["drawn"]["room_distance"] = histogram_distance(*histograms)
+    found["random"] = lines(at_random(drawn))
     return found
 
 
@@ -42,13 +50,35 @@ def figures(plans: list[Plan]) -> dict[str, float]:
     total = room_histograms(plans)["total"]
     return {
         "plans": len(plans),
-        "line_distance": line_distance(plans),
-        "axis_distance": axis_distance(plans),
+        **lines(plans),
         "closed": closed_share(plans),
         "closed_straightened": closed_share([straightened(plan) for plan in plans]),
         "corners": mean_corners(plans),
         "rooms": float(total @ numpy.arange(len(total))),
     }
+
+
+def lines(plans: list[Plan]) -> dict[str, float]:
+    """Return how far corners are off common lines. Corners on the frame of the canvas do not count.
+
+    Sampling clips what leaves the canvas, so noise has many corners on the frame, which are all in line.
+    """
+    inside = [replace(plan, corners=plan.corners[within(plan.corners)]) for plan in plans]
+    return {"line_distance": line_distance(inside), "axis_distance": axis_distance(inside)}
+
+
+def within(corners: numpy.ndarray) -> numpy.ndarray:
+    """Return which corners (corners, 2), pixels, are not on the frame of the canvas."""
+    return ((corners > 0) & (corners < CANVAS - 1)).all(axis=1)
+
+
+def at_random(plans: list[Plan]) -> list[Plan]:
+    """Return plans with as many corners at random places; always the same for the same numbers."""
+    random = numpy.random.default_rng(0)
+    return [
+        replace(plan, corners=random.integers(1, CANVAS - 1, plan.corners.shape).astype(float))
+        for plan in plans
+    ]
 
 
 def metrics_table(found: dict[str, dict[str, float]]) -> Iterator[str]:

@@ -60,7 +60,8 @@ def read_splits(folder: Path) -> Splits:
     if holds_published_files(folder):
         raise UsageError(
             f"{folder} holds .npy files as they are published, which are pickles; "
-            f"write them as plain numbers: {CONVERT} {shlex.quote(str(folder))} --out data/rplan"
+            f"write them as plain numbers: {CONVERT} {shlex.quote(str(folder))} --trust-pickle "
+            "--out data/rplan"
         )
     return Splits(*(read_plans(folder / f"{split}.npz") for split in SPLITS))
 

@@ -16,6 +16,7 @@ from examples.floorplan_diffusion.options import (
     read_edge_options,
     read_node_options,
 )
+from examples.floorplan_diffusion.packed_networks import read_packed
 from examples.programs.options import check_saved
 from examples.programs.trained import filled, folder_of, load_best, newest_trained
 from snippets.errors import UsageError
@@ -82,13 +83,19 @@ class Trained:
 
 def newest_run(stage: Stage) -> Path:
     """Return the newest run folder that has a checkpoint. Raises UsageError when there is none."""
-    first = f"python {FOLDER}/{stage.program}.py"
+    first = f"python {FOLDER}/{stage.program}.py; generate.py --bundled draws without a training"
     return newest_trained(stage.runs, f"trained run of stage {stage.number}", first)
 
 
 def load_trained(stage: Stage, run: Path | None) -> Trained:
-    """Return the best network of a run folder or checkpoint, or of the newest run. Raises UsageError."""
-    content, checkpoint, note = load_best(run or newest_run(stage), stage.system)
+    """Return the best network of a run folder, checkpoint or packed file, or of the newest run.
+
+    Raises UsageError.
+    """
+    if run is not None and run.suffix == ".npz":
+        content, checkpoint, note = read_packed(run, stage.program, stage.prefix), run, None
+    else:
+        content, checkpoint, note = load_best(run or newest_run(stage), stage.system)
     config = content["config"]
     saved, places = config.get("options"), config.get("places")
     known = isinstance(saved, dict) and saved.keys() == {field.name for field in fields(stage.options)}

@@ -42,6 +42,7 @@ CASES = SystemCases(
     commands=(
         Command("floorplan_diffusion/generate.py", DRAW, ("made/plans/plans.npz",)),
         Command("floorplan_diffusion/export.py", ("--nodes", NODES_RUN, "--out", "made")),
+        Command("floorplan_diffusion/pack.py", ("--out", "made/networks.npz"), ("made/networks.npz",)),
         Command("floorplan_diffusion/make_data.py", ("--plans", "20", "--out", "made"), ("made",)),
     ),
     no_commands=(

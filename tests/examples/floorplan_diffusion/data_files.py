@@ -3,9 +3,15 @@
 import numpy
 import torch
 
+from examples.floorplan_diffusion.drawing import gallery
 from examples.floorplan_diffusion.generated_plans import generate_plans
+from examples.floorplan_diffusion.open_forms import read_drawings, to_plans
+from examples.floorplan_diffusion.plan_dxf import dxf_of
 from examples.floorplan_diffusion.plan_files import read_plans, write_plans
+from examples.floorplan_diffusion.plan_json import json_of
 from examples.floorplan_diffusion.plans import MOST_CORNERS, Plan, PlanSet
+from examples.floorplan_diffusion.rooms import find_rooms
+from snippets.errors import UsageError
 
 PLANS = 12
 
@@ -68,5 +74,40 @@ def check_plans(plans):
         assert len(numpy.unique(plan.corners, axis=0)) == len(plan.corners)
 
 
+def make_json(path):
+    """Write plans in our open form."""
+    path.write_text(json_of(generate_plans(3, 0)))
+
+
+def make_dxf(path):
+    """Write a plan as a drawing in metres."""
+    path.write_bytes(dxf_of(next(iter(generate_plans(1, 0))), 14))
+
+
+def make_svg(path):
+    """Write a plan as a picture."""
+    path.write_text(gallery(generate_plans(1, 0), columns=1).svg())
+
+
+def read_drawn(path):
+    """Return the plans of JSON, DXF or SVG on the canvas. Raises UsageError when none is a plan."""
+    plans, findings = to_plans(read_drawings([path], "m" if path.suffix == ".svg" else None, {}), None, 1)
+    good = [plan for plan in plans if plan is not None]
+    if not good:
+        raise UsageError(findings.bad[0])
+    return PlanSet.of("drawn", "", good)
+
+
+def check_drawn(plans):
+    """Fail unless the plans are whole, and closed, since they are made of rooms."""
+    check_plans(plans)
+    assert all(len(find_rooms(plan)) for plan in plans)
+
+
 # name: what makes such a file, what reads it, what must hold for what was read
-FILES = {"train.npz": (make_plans, read_plans, check_plans)}
+FILES = {
+    "train.npz": (make_plans, read_plans, check_plans),
+    "flats.json": (make_json, read_drawn, check_drawn),
+    "flat.dxf": (make_dxf, read_drawn, check_drawn),
+    "flat.svg": (make_svg, read_drawn, check_drawn),
+}

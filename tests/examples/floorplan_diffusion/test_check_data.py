@@ -8,9 +8,9 @@ import pytest
 
 from examples.floorplan_diffusion import check_data
 from examples.floorplan_diffusion.generated_plans import generate_plans, generate_splits
-from examples.floorplan_diffusion.plan_files import write_splits
+from examples.floorplan_diffusion.plan_files import write_plans, write_splits
 from examples.floorplan_diffusion.plans import Plan, PlanSet, Splits
-from snippets.errors import exit_with_one_line
+from snippets.errors import UsageError, exit_with_one_line
 from tests.examples.floorplan_diffusion.data_files import hand_made
 from tests.examples.floorplan_diffusion.published import Trap, entry_of
 from tests.examples.program_runs import assert_refused
@@ -228,3 +228,14 @@ def test_many_wrong_files_are_counted(call, published):
         (published / "val" / f"{number}.npy").write_bytes(b"")
     lines = wrong(call("rplan"))
     assert len(lines) == 21 and lines[-1] == "10 more"
+
+
+def test_the_first_plans_are_drawn(tmp_path, capsys):
+    (tmp_path / "train.npz").parent.mkdir(exist_ok=True)
+    write_plans(tmp_path / "train.npz", generate_plans(14, 0))
+    words = [str(tmp_path / "train.npz"), "--picture", str(tmp_path / "plans.png")]
+    assert check_data.main(words) == 0
+    assert f"drawn      {tmp_path}/plans.png: the first 12 plans of train\n" in capsys.readouterr().out
+    assert (tmp_path / "plans.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(UsageError, match="is there already"):  # nobody's picture is replaced
+        check_data.main(words)

@@ -1,6 +1,7 @@
 """Drawing plans: what is written, that a stopped drawing goes on with the same plans, and what is refused."""
 
 import dataclasses
+import itertools
 import json
 import os
 import re
@@ -19,6 +20,8 @@ from examples.floorplan_diffusion import generate, generate_job, sampled_corners
 from examples.floorplan_diffusion.data_sources import load_splits, load_test
 from examples.floorplan_diffusion.drawing import gallery
 from examples.floorplan_diffusion.generate_options import read_command_line, resolve
+from examples.floorplan_diffusion.generated_plans import generate_plans
+from examples.floorplan_diffusion.open_forms import read_drawings, to_plans
 from examples.floorplan_diffusion.plan_files import read_plans, write_splits
 from examples.floorplan_diffusion.rooms import straightened
 from examples.floorplan_diffusion.sampled_corners import load_batch, real_corners
@@ -148,9 +151,11 @@ def test_newest_runs_are_taken_and_folder_names_unique(call, both_stages):
 def test_the_table_is_aligned(call):
     lines = call(*SMALL, "--out=plans").out.splitlines()
     table = [line for line in lines if not re.match(r"[a-z]+( \d)? {3,}", line)]
-    assert table[0].split() == ["drawn", "data"]
+    assert table[0].split() == ["drawn", "data", "random"]
     assert len(table) == 8 and len({len(line) for line in table}) == 1, table
-    assert table[1].startswith("corners off the lines in x and y (px) ") and table[1].endswith(" 0.00")
+    assert table[1].startswith("corners off the lines in x and y (px) ") and re.search(
+        r" 0\.00 +\d+\.\d\d$", table[1]
+    )
     assert table[7].endswith("–")
 
 
@@ -372,7 +377,9 @@ def test_changed_options_in_the_folder_are_refused(call, without_a_stop, both_st
 def test_without_a_stage_one_line_says_what_makes_it(call, both_stages, stage, flag):
     shutil.rmtree(both_stages / stage.runs)
     message = f"there is no trained run of stage {stage.number} in {stage.runs}; make one: "
-    message += f"python examples/floorplan_diffusion/{stage.program}.py\n"
+    message += (
+        f"python examples/floorplan_diffusion/{stage.program}.py; generate.py --bundled draws without a"
+    )
     assert_refused(call(*SMALL), message)
     assert not (both_stages / "runs/floorplan_diffusion/generate").exists()
     assert_refused(call(*SMALL, flag, "nowhere"), "there is no run folder or checkpoint nowhere\n")
@@ -483,8 +490,8 @@ def test_plans_of_a_single_corner_have_no_distances(call, drawn_as, places, both
     assert (done.code, done.err) == (0, "")
     found = read_json(both_stages / "plans" / "metrics.json")["drawn"]
     assert found["line_distance"] is None and found["axis_distance"] is None and found["corners"] == 1
-    assert re.search(r"\nclosed plans \(%\) +0\.0 +100\.0\n", done.out)
-    assert re.search(r"\noff the nearer of both lines \(px\) +– +0\.00\n", done.out)
+    assert re.search(r"\nclosed plans \(%\) +0\.0 +100\.0 +–\n", done.out)
+    assert re.search(r"\noff the nearer of both lines \(px\) +– +0\.00 +–\n", done.out)
     plans = read_plans(both_stages / "plans" / "plans.npz")
     assert [plan.corners.tolist() for plan in plans] == [[[100, 90]]] * 6
 
@@ -515,7 +522,7 @@ def test_straightening_changes_pictures_only(call, drawn_as, places, both_stages
 
     monkeypatch.setattr(generate, "join_corners", joined)
     pictures = []
-    for words in (["--out=straight"], ["--out=crooked", "--no-straighten"]):
+    for words in (["--out=straight", "--snap=0"], ["--out=crooked", "--no-straighten", "--snap=0"]):
         assert call(*SMALL, *words).code == 0
         folder = both_stages / words[0].removeprefix("--out=")
         plan = next(iter(read_plans(folder / "plans.npz")))
@@ -523,3 +530,22 @@ def test_straightening_changes_pictures_only(call, drawn_as, places, both_stages
         pictures.append((folder / "plans" / "0003.svg").read_text())
     assert pictures == [gallery([one], columns=1).svg() for one in (straightened(plan), plan)]
     assert pictures[0] != pictures[1]
+
+
+def test_each_format_comes_back_as_the_same_rooms(call, without_a_stop, both_stages, monkeypatch):
+    (given,) = generate_plans(1, 5)
+    monkeypatch.setattr(generate, "join_corners", lambda network, plans, device, batch_size: [given] * 6)
+    words = ("--format", "png,svg,dxf,json", "--pixels-per-metre", "14", "--out", "all")
+    assert call(*SMALL, *words).code == 0
+    folder = both_stages / "all"
+    for index, suffix in itertools.product(range(6), ("png", "svg", "dxf")):
+        assert (folder / "plans" / f"{index:04d}.{suffix}").exists()
+    read = {
+        name: to_plans(read_drawings([folder / name], None, {}), 14, 0)
+        for name in ("plans.json", "plans/0002.dxf")
+    }
+    (found, _), (moved, _) = read.values()
+    for plan in (*found, *moved):
+        assert (plan.walls == given.walls).all() and (plan.kinds == given.kinds).all()
+    assert all((plan.corners == given.corners).all() for plan in found) and len(found) == 6
+    assert_refused(call(*SMALL, "--format", "dwg"), "--format: 'dwg' is none of svg, png, dxf, json")

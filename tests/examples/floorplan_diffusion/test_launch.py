@@ -1,6 +1,7 @@
 """The launcher: its menu in a pseudo-terminal, what it starts, and how it ends."""
 
 import fcntl
+import json
 import os
 import pty
 import shutil
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from examples.floorplan_diffusion import launch
 from examples.monitoring.run_state import is_locked, read_run
 from examples.programs.run_folder import read_json
 from examples.systems import find
@@ -185,7 +187,7 @@ def test_what_is_wrong_is_one_line(call, programs, tmp_path):
         ),
         ("--choice 1 runs/a", "runs/a: a run is for choice 3; options of the program stand after --"),
         ("--choice 3 --background", "--background is for trainings, choices 1 and 2"),
-        ("--choice 3", "there is no run in runs/floorplan_diffusion; train one first"),
+        ("--choice 3", "there is no run of this system in runs; train one first"),
         ("--choice 3 nowhere", "nowhere does not exist"),
         (
             "--choice 1 --background -- --resume auto",
@@ -238,3 +240,18 @@ def test_a_training_in_the_background_goes_on(call, programs, tmp_path):
     while is_locked(run / "train.log"):
         time.sleep(0.05)
     assert read_run(run).status == "finished"
+
+
+def test_the_newest_run_is_found_wherever_it_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    runs = (
+        ("edges", "train_edges"),
+        ("floorplan_diffusion/train_nodes/old", "train_nodes"),
+        ("drawn", "generate"),
+    )
+    for age, (place, program) in zip((10, 20, 0), runs, strict=True):
+        folder = tmp_path / "runs" / place
+        folder.mkdir(parents=True)
+        (folder / "config.json").write_text(json.dumps({"system": f"floorplan_diffusion/{program}"}))
+        os.utime(folder / "config.json", (1e9 - age, 1e9 - age))
+    assert launch.newest_run() == Path("runs/edges")
