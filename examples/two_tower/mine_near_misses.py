@@ -21,7 +21,7 @@ from examples.programs.command_line import StrictParser, expanded, whole_number
 from examples.programs.failures import explained_failures
 from examples.programs.run_folder import check_target
 from examples.two_tower.build_cache import NAME as CACHE
-from examples.two_tower.embedding import embed_contexts
+from examples.two_tower.embedding import each_context, embed_contexts
 from examples.two_tower.faiss_process import find_with_faiss
 from examples.two_tower.near_miss_files import (
     MOST,
@@ -65,12 +65,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     learned = (~trained.held_out).nonzero().flatten()
     forbidden = Forbidden(pairs.articles, pairs.payload_ids, trained.held_out)
     with explained_failures("out of memory; try --device cpu"):
-        queries = embed_contexts(trained.model.to(device), pairs.contexts, learned, device)
+        network = trained.model.to(device), pairs.contexts, learned, device
         if options.faiss:
-            found = find_with_faiss(queries.cpu(), learned, cache, forbidden, options.k)
+            found = find_with_faiss(embed_contexts(*network).cpu(), learned, cache, forbidden, options.k)
         else:
             where = learned.to(device), cache.to(device), forbidden.to(device)
-            found = find_near_misses(queries, *where, options.k).cpu()
+            found = find_near_misses(each_context(*network), *where, options.k).cpu()
     try:
         write_near_misses(file, learned, found, stamp)
     except OSError as error:

@@ -83,7 +83,7 @@ def test_known_rotation_finds_fewer_pairs_with_more_noise():
     found = []
     for noise in (0, 1.4, 3):
         pairs = generate_pairs(480, noise, 0)
-        known = torch.arange(480), pairs.payloads, pairs.payload_ids, pairs.articles
+        known = torch.arange(480), [pairs.payloads], pairs.payload_ids, pairs.articles
         found.append(retrieval(pairs.best_queries, *known)["recall_5"])
         assert retrieval(pairs.plain_queries(), *known)["recall_5"] < 0.1  # unturned, it helps nobody
     assert found[0] == 1 and found[0] > found[1] + 0.02 > found[2] + 0.1
