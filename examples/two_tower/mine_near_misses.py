@@ -64,6 +64,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     note = check_stamp(cache_file, stamp, "build_cache.py")
     learned = (~trained.held_out).nonzero().flatten()
     forbidden = Forbidden(pairs.articles, pairs.payload_ids, trained.held_out)
+    tell(f"network    {trained.checkpoint}, epoch {stamp['epoch']:g}")
+    print(f"device     {device} ({reason})" + (", FAISS on the CPU" if options.faiss else ""))
+    if note:
+        tell(f"note       {note}")
     with explained_failures("out of memory; try --device cpu"):
         network = trained.model.to(device), pairs.contexts, learned, device
         if options.faiss:
@@ -75,10 +79,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         write_near_misses(file, learned, found, stamp)
     except OSError as error:
         raise RunError(f"cannot write {file}: {error.strerror}; choose another --out") from None
-    tell(f"network    {trained.checkpoint}, epoch {stamp['epoch']:g}")
-    print(f"device     {device} ({reason})" + (", FAISS on the CPU" if options.faiss else ""))
-    if note:
-        tell(f"note       {note}")
     covered = (found != NONE).any(1).float().mean().item()
     tell(f"written    {file}: {len(found):,} pairs, {covered:.0%} of them with a near miss")
     return 0

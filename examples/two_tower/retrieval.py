@@ -107,16 +107,18 @@ def scores_of(
     return retrieval(queries, rows.to(device), bank, *known)
 
 
-def estimated_seconds(pairs: Pairs, rows: torch.Tensor, device: torch.device) -> float:
-    """Return about how long the scores of `rows` (n,) take on `device`, from one product of the largest size.
+def announcement(pairs: Pairs, rows: torch.Tensor, device: torch.device) -> str | None:
+    """Return how long the scores of `rows` (n,) take on `device`, by one product of the largest size.
 
-    It is 0 where there are few. The time for the vectors themselves is not in it.
+    It is None where they are few. The time for the vectors themselves is not in it.
     """
     if len(rows) * len(pairs) < 20 * CHUNK * PIECE:
-        return 0.0
+        return None
     queries = pairs.plain_queries()[rows[:CHUNK]].to(device)
     piece = pairs.payloads[:PIECE].to(device)
     few, ids = torch.arange(len(queries), device=device), torch.arange(len(piece), device=device)
     start = time.perf_counter()
     retrieval(queries, few, [piece], ids, ids)  # with its own scores: two products
-    return (time.perf_counter() - start) / 1.3 * len(rows) * len(pairs) / (len(queries) * len(piece))
+    one = (time.perf_counter() - start) / (len(queries) * len(piece))
+    minutes = one * len(rows) * len(pairs) / 60
+    return f"{len(rows):,} contexts × {len(pairs):,} payloads take about {minutes:,.1f} min on {device}"
