@@ -12,6 +12,8 @@ import torch
 from examples.programs.array_files import read_npy, read_npz
 from examples.two_tower.nearest import bar
 from examples.two_tower.pairs import Pairs
+from examples.two_tower.texts import NAME as TEXTS
+from examples.two_tower.texts import Texts
 from snippets.errors import UsageError, tell
 
 NAMES = ("context_sequences", "target_vectors", "truth_keys")
@@ -35,8 +37,21 @@ def read_pairs(path: Path) -> Pairs:
         torch.from_numpy(contexts),
         torch.from_numpy(payloads),
         torch.from_numpy(keys[:, 0].astype(numpy.int64)),
+        texts_of(path, len(keys)),
         mapped=path.is_dir(),
     )
+
+
+def texts_of(folder: Path, rows: int) -> Texts | None:
+    """Return the texts beside the vectors, or None where there are none. Raises UsageError."""
+    if not (folder / TEXTS).is_file():
+        return None
+    texts = Texts(folder / TEXTS)
+    if len(texts) != rows:
+        raise UsageError(
+            f"{folder}: {TEXTS} has {len(texts):,} lines, and there are {rows:,} pairs; encode anew"
+        )
+    return texts
 
 
 def mapped(folder: Path) -> dict[str, numpy.ndarray]:

@@ -1,27 +1,19 @@
 """Pairs of a context (a few vectors) and its payload (a vector), each with its article."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import NamedTuple
 
 import numpy
 import torch
 from torch.nn import functional as F
 from torch.utils.data import Dataset
 
+from examples.two_tower.encoders import Encoder
 from examples.two_tower.nearest import PIECE
+from examples.two_tower.texts import Text
 from snippets.untrusted_checkpoints import tensors_crc32
-
-
-class Passage(NamedTuple):
-    """A passage of a page in both languages."""
-
-    page: str
-    section: str
-    english: str
-    chinese: str
 
 
 @dataclass
@@ -36,7 +28,8 @@ class Pairs:
     contexts: torch.Tensor  # (rows, positions, width)
     payloads: torch.Tensor  # (rows, width)
     articles: torch.Tensor  # (rows,), int64
-    passages: list[Passage] | None = None  # if the pairs are texts
+    texts: Sequence[Text] | None = None  # if they are known
+    encoder: Encoder | None = None  # which made the vectors of these texts
     mapped: bool = False  # the columns are memory-mapped files
     best_queries: torch.Tensor | None = None  # (rows, width), of the best possible scorer if it is known
     payload_ids: torch.Tensor = field(init=False)  # (rows,), int64

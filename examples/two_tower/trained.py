@@ -10,6 +10,7 @@ from examples.programs.command_line import StrictParser, expanded
 from examples.programs.options import check_saved
 from examples.programs.trained import check_computed, filled, folder_of, load_best, newest_trained
 from examples.two_tower.data_sources import load_pairs
+from examples.two_tower.encoders import Encoder, encoder_of
 from examples.two_tower.model import TwoTowers
 from examples.two_tower.options import Options
 from examples.two_tower.pairs import Pairs
@@ -36,6 +37,17 @@ class Trained:
     def folder(self) -> Path:
         """Return the run folder, or the folder of a checkpoint that is in no run folder."""
         return folder_of(self.checkpoint)
+
+
+def encoder_for(trained: Trained, device: torch.device) -> Encoder:
+    """Return the encoder of a run's data. Raises UsageError when they came as vectors."""
+    encoder = trained.pairs.encoder or encoder_of(Path(trained.options.data), device)
+    if encoder is None:
+        raise UsageError(
+            f"{trained.checkpoint} learned from --data {trained.options.data}, ready vectors, so "
+            "nothing here turns texts into such; train with texts (encode.py)"
+        )
+    return encoder
 
 
 def add_run(parser: StrictParser) -> None:
