@@ -24,6 +24,7 @@ except ModuleNotFoundError:
 from examples.programs.command_line import StrictParser, expanded, first_line, number, whole_number
 from examples.programs.failures import explained_failures
 from examples.programs.run_folder import check_empty, only_process
+from examples.two_tower.encoders import NAME as ENCODER
 from examples.two_tower.encoders import Encoder, NgramEncoder, SentenceEncoder
 from examples.two_tower.encoding import PROGRESS, begin, encode, gather, identity
 from examples.two_tower.pair_tables import Columns
@@ -90,18 +91,18 @@ def run(
     options: Namespace, encoder: Encoder, columns: Columns, settings: dict, work: Path, out: Path
 ) -> None:
     """Encode the texts, and print what was read and written."""
-    new = not work.exists()
     work.mkdir(parents=True, exist_ok=True)
     with only_process(work, "encoding") as note:
         try:
             report, done = begin(work, settings, lambda: gather(options.file, columns, encoder, work))
         except UsageError:
-            if new:
+            if not (work / ENCODER).exists():  # else an earlier try has begun it
                 shutil.rmtree(work)
             raise
         counts = f"{report.rows:,} rows, {report.pairs:,} pairs, {report.articles:,} articles"
         tell(f"read       {options.file}: {counts}")
-        tell("\n".join([*report.lines(), *([f"note       {note}"] if note else [])]) or "left out   none")
+        for line in [*report.lines(), *([f"note       {note}"] if note else [])]:
+            tell(line)
         if done:
             tell(f"continuing after {done:,} of {report.pairs:,} pairs")
         encode(work, encoder, done)

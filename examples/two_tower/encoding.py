@@ -46,6 +46,7 @@ class Report:
     twice: int = 0
     contradicting: int = 0  # pairs that belong together in one row and not in another
     shared: int = 0  # pairs whose context has several payloads
+    named: bool = False  # whether a column names the articles
     articles: int = 0
     largest: int = 0  # pairs of the largest article
 
@@ -63,7 +64,12 @@ class Report:
                 f"note       {self.contradicting:,} pairs belong together in one row, not in another; kept"
             )
         if self.shared:
-            lines.append(f"note       {self.shared:,} pairs share their query: no negatives of each other")
+            so = (
+                "negatives of each other if their articles differ"
+                if self.named
+                else "no negatives of each other"
+            )
+            lines.append(f"note       {self.shared:,} pairs share a query with another one: {so}")
         if self.largest > self.pairs / 2:
             share = self.largest / self.pairs
             lines.append(f"note       {share:.0%} of the pairs hang together by equal texts, as one article")
@@ -127,7 +133,7 @@ def gather(source: Path, columns: Columns, encoder: Encoder, work: Path) -> Repo
     check_articles(source, keys, report)
     report.contradicting = len(seen.pairs & seen.apart)
     counts = numpy.unique(seen.queries, return_counts=True)[1]
-    report.shared = int(counts[counts > 1].sum())
+    report.shared, report.named = int(counts[counts > 1].sum()), bool(seen.articles)
     replace_file(work / KEYS, lambda file: numpy.save(file, keys[:, None]))
     return report
 
@@ -160,7 +166,7 @@ def articles_of(seen: Seen) -> numpy.ndarray:
     Without a column for it, pairs that share a text are of one article, and so are their partners.
     """
     if seen.articles:
-        return numpy.unique(seen.articles, return_inverse=True)[1].astype(numpy.int64)
+        return in_order(numpy.array(seen.articles))
     sides = [numpy.unique(side, return_inverse=True)[1] for side in (seen.queries, seen.documents)]
     found = numpy.arange(len(seen.queries))
     while True:  # the least number spreads along equal texts
@@ -170,7 +176,13 @@ def articles_of(seen: Seen) -> numpy.ndarray:
             numpy.minimum.at(least, side, found)
             found = least[side]
         if (found == before).all():
-            return numpy.unique(found, return_inverse=True)[1].astype(numpy.int64)
+            return in_order(found)
+
+
+def in_order(names: numpy.ndarray) -> numpy.ndarray:
+    """Return numbers 0, 1, … for names (n,), in the order in which they first appear."""
+    _, first, numbers = numpy.unique(names, return_index=True, return_inverse=True)
+    return first.argsort().argsort()[numbers].astype(numpy.int64)
 
 
 def check_articles(source: Path, keys: numpy.ndarray, report: Report) -> None:

@@ -80,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if trained.note:
         tell(f"note       {trained.note}")
     print("note       best.pt was chosen by its score on these contexts: on new ones, expect a little less")
-    if long := announcement(trained.pairs, trained.held_out.nonzero().flatten(), device):
+    if long := announcement(trained.pairs, count, device):
         print(f"scores     {long}, without training and with it")
     with explained_failures("out of memory; try --device cpu, which may have more"):
         found = scores(trained, device)

@@ -32,6 +32,7 @@ from examples.two_tower.near_miss_files import (
     write_near_misses,
 )
 from examples.two_tower.negatives import NONE, Forbidden, find_near_misses
+from examples.two_tower.retrieval import announcement
 from examples.two_tower.trained import add_run, load_trained
 from snippets.device import pick_device
 from snippets.errors import RunError, exit_with_one_line, tell
@@ -68,6 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"device     {device} ({reason})" + (", FAISS on the CPU" if options.faiss else ""))
     if note:
         tell(f"note       {note}")
+    if not options.faiss and (long := announcement(pairs, len(learned), device)):
+        print(f"search     {long}")
     with explained_failures("out of memory; try --device cpu"):
         network = trained.model.to(device), pairs.contexts, learned, device
         if options.faiss:

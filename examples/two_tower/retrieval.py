@@ -107,18 +107,18 @@ def scores_of(
     return retrieval(queries, rows.to(device), bank, *known)
 
 
-def announcement(pairs: Pairs, rows: torch.Tensor, device: torch.device) -> str | None:
-    """Return how long the scores of `rows` (n,) take on `device`, by one product of the largest size.
+def announcement(pairs: Pairs, count: int, device: torch.device) -> str | None:
+    """Return how long `count` contexts with all payloads take on `device`, by a product of the largest size.
 
     It is None where they are few. The time for the vectors themselves is not in it.
     """
-    if len(rows) * len(pairs) < 20 * CHUNK * PIECE:
+    if count * len(pairs) < 20 * CHUNK * PIECE:
         return None
-    queries = pairs.plain_queries()[rows[:CHUNK]].to(device)
+    queries = pairs.plain_queries()[:CHUNK].to(device)
     piece = pairs.payloads[:PIECE].to(device)
     few, ids = torch.arange(len(queries), device=device), torch.arange(len(piece), device=device)
     start = time.perf_counter()
     retrieval(queries, few, [piece], ids, ids)  # with its own scores: two products
     one = (time.perf_counter() - start) / (len(queries) * len(piece))
-    minutes = one * len(rows) * len(pairs) / 60
-    return f"{len(rows):,} contexts × {len(pairs):,} payloads take about {minutes:,.1f} min on {device}"
+    minutes = one * count * len(pairs) / 60
+    return f"{count:,} contexts × {len(pairs):,} payloads take about {minutes:,.1f} min on {device}"

@@ -80,8 +80,10 @@ class Texts(Sequence[Text]):
     def __getitem__(self, row: slice) -> Sequence[Text]: ...
 
     def __getitem__(self, row: int | slice) -> Text | Sequence[Text]:
-        """Return a row as pair; a single text is context and payload."""
+        """Return a row as pair; a single text is a payload."""
         if isinstance(row, slice):
             return [self[number] for number in range(*row.indices(len(self)))]
         found = self.strings(row)
-        return Text(f"line {row + 1}", found[0], found[-1])
+        if len(found) == 1:
+            return Text(f"text {row + 1}", "", found[0])
+        return Text(f"pair {row + 1}", found[0], found[1])

@@ -82,8 +82,11 @@ class Retrieval(Task):
     def describe(self) -> dict[str, Any]:
         """Return the facts about data and network for config.json."""
         pairs, held_out = self.pairs, self.held_out.nonzero().flatten()
-        if long := announcement(pairs, held_out, self.state.device):
+        if long := announcement(pairs, len(held_out), self.state.device):
             tell(f"scores     {long}, now and after each epoch")
+        mines = self.options.near_miss_k and not self.options.near_misses
+        if mines and (long := announcement(pairs, len(self.learned), self.state.device)):
+            tell(f"near miss  {long}, before each epoch; --near-miss-k 0 does without")
         return {
             "parameters": parameter_count(self.state.model),
             "pairs_crc32": (crc := pairs.fingerprint()),

@@ -50,8 +50,8 @@ def encoder_for(trained: Trained, device: torch.device) -> Encoder:
     return encoder
 
 
-def add_run(parser: StrictParser) -> None:
-    """Add the arguments for the run and the device."""
+def add_run(parser: StrictParser, *, device: bool = True) -> None:
+    """Add the argument for the run, and that for the device."""
     parser.add_argument(
         "run",
         nargs="?",
@@ -59,6 +59,8 @@ def add_run(parser: StrictParser) -> None:
         metavar="RUN|CHECKPOINT",
         help=f"run folder, or a .pt file in it; the newest run in {RUNS}",
     )
+    if not device:
+        return
     devices = ("auto", "mps", "cuda", "cpu")
     parser.add_argument("--device", default="auto", choices=devices, help="auto: CUDA, then MPS, then CPU")
 
