@@ -78,8 +78,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             run(options, encoder, columns, settings, work, out)
     except KeyboardInterrupt:
         again = shlex.join(["python", *sys.argv]) if argv is None else "the same command"
-        print(f"\nstopped; what is done is in {work}; to go on: {again}", file=sys.stderr)
-        return 130
+        tell(f"stopped    what is done is in {work}; to go on: {again}")
+        raise
     except OSError as error:
         raise RunError(
             f"cannot write {error.filename or work}: {error.strerror}; then repeat the command"
