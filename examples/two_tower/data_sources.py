@@ -6,7 +6,6 @@ from pathlib import Path
 import torch
 
 from examples.programs.command_line import expanded
-from examples.programs.tables import is_table
 from examples.two_tower.encoders import NAME as ENCODER
 from examples.two_tower.encoders import NgramEncoder
 from examples.two_tower.generated_pairs import generate_pairs
@@ -28,13 +27,20 @@ def find_data(text: str) -> str:
     path = expanded(text)
     if not path.exists():
         raise UsageError(f"--data {text}: neither {' nor '.join(NAMES)} nor an existing .npz file or folder")
-    if path.is_file() and is_table(path):
+    if path.is_file() and path.suffix != ".npz" and is_called_table(path):
         words = shlex.quote(text), shlex.quote(path.name.partition(".")[0] or "vectors")
         cure = "python examples/two_tower/encode.py {} --out {}".format(*words)
         raise UsageError(
             f"--data {text} holds texts, and training reads their vectors; encode them first: {cure}"
         )
     return "texts" if (path / ENCODER).is_file() else "file"
+
+
+def is_called_table(path: Path) -> bool:
+    """Return whether a file is called like a table."""
+    from examples.programs.tables import is_table  # which takes time to load, and few need it
+
+    return is_table(path)
 
 
 def load_pairs(data: str, rows: int, noise: float, seed: int) -> Pairs:

@@ -10,6 +10,7 @@ from examples.programs.tables import JSON_SUFFIXES, one_line, open_table, rows_o
 from snippets.errors import UsageError
 from snippets.foreign_files import lines_of, refused
 
+# --8<-- [start:names]
 PAIRS = (  # names of columns in data sets for sentence-transformers, FlagEmbedding and others
     ("query", "document"),
     ("query", "answer"),
@@ -29,6 +30,7 @@ PAIRS = (  # names of columns in data sets for sentence-transformers, FlagEmbedd
     ("english", "non_english"),
 )
 LABELS, SCORES = ("label", "labels"), ("score", "similarity_score", "similarity")
+# --8<-- [end:names]
 OTHERS = ("article", "text", "title", "body", "negative", "neg", "set", "id", "_id")
 LISTED = ("pos", "set")  # lists of texts in JSON lines
 ANY = "all"  # for --label
