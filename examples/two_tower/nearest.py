@@ -12,7 +12,6 @@ PIECE = 16_384  # rows of the bank per product: with CHUNK queries, 64 MiB of sc
 NONE = -1  # marks a missing row
 
 
-# --8<-- [start:nearest]
 class Nearest:
     """The highest scores of each query so far, and the rows of the bank that have them, both (n, count)."""
 
@@ -34,7 +33,6 @@ class Nearest:
         return self.rows.where(self.scores.isfinite(), NONE)
 
 
-# --8<-- [end:nearest]
 def numbered(bank: Iterable[torch.Tensor]) -> Iterator[tuple[slice, torch.Tensor]]:
     """Yield each piece of a bank with its rows."""
     start = 0

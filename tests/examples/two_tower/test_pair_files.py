@@ -45,7 +45,7 @@ def test_what_a_file_gives(write):
     assert torch.equal(pairs.payloads, torch.from_numpy(given["target_vectors"]))
     assert pairs.articles.tolist() == given["truth_keys"][:, 0].tolist()
     assert (len(pairs), pairs.name, pairs.mapped) == (12, "pairs.npz", False)
-    assert pairs.passages is None
+    assert pairs.texts is None
 
 
 def test_a_folder_is_mapped_and_gives_the_same(write, unpack):
