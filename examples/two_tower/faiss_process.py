@@ -127,7 +127,7 @@ def run(option: str, *words: str) -> None:
         raise RunError(f"FAISS failed ({reason}); install it (pip install faiss-cpu), or leave out {option}")
 
 
-def main(words: list[str]) -> None:
+def obey(words: list[str]) -> None:
     """Search, or write an index."""
     if len(words) == 2:
         import faiss
@@ -138,4 +138,4 @@ def main(words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    obey(sys.argv[1:])

@@ -39,7 +39,6 @@ CASES = SystemCases(
         Command("two_tower/embed.py", (RUN, "docs.txt", *EMBED, *CPU), ("docs.npy",)),
         Command("two_tower/export.py", (RUN, "--out", "made")),
     ),
-    no_commands=("faiss_process.py",),  # the others start it
     runs={"two_tower": (RUN, {"data": "pages", "rows": None})},
     make_files=make_files,
     launchers={
