@@ -70,8 +70,8 @@ class SentenceEncoder:
     def __post_init__(self) -> None:
         try:
             package = importlib.import_module("sentence_transformers")  # optional
-        except ImportError:
-            raise UsageError(f"--model needs a package that is missing: {INSTALL}") from None
+        except ImportError as error:
+            raise UsageError(f"--model needs a package that is missing ({error}): {INSTALL}") from None
         try:
             self.network = package.SentenceTransformer(self.model, device=self.device.type)
         except Exception as error:  # of several libraries: no network, no such name, damaged files

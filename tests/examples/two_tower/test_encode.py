@@ -306,5 +306,6 @@ def test_a_model_gives_one_vector_per_text(call, monkeypatch):
 def test_a_missing_package_is_named_with_its_cure(call, monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     failed = call(table(6), "--model", "some/model", "--device", "cpu")
-    message = "error: --model needs a package that is missing: pip install sentence-transformers\n"
-    assert (failed.code, failed.err) == (2, message)
+    assert (failed.code, failed.err.count("\n")) == (2, 1)
+    assert "--model needs a package that is missing" in failed.err
+    assert failed.err.endswith(": pip install sentence-transformers\n")
