@@ -204,7 +204,11 @@ SYSTEMS = (
                 },
             ),
         ),
-        pages=("examples/two-tower/index.md", "examples/two-tower/training.md"),
+        pages=(
+            "examples/two-tower/index.md",
+            "examples/two-tower/training.md",
+            "examples/two-tower/data.md",
+        ),
         measured=(
             MeasuredTraining("pages", TOWERS, {}, epochs=8),
             MeasuredTraining("pages", TOWERS, {}, epochs=60, gpu=True),

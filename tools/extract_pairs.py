@@ -75,12 +75,14 @@ def main() -> int:
         ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     pairs = all_pairs()
-    head = (
-        f"# English and Chinese texts of this handbook's pages, {datetime.now(UTC):%Y-%m-%d}, commit "
-        f"{commit.stdout.strip()}; made by python -m tools.extract_pairs\n"
-        f"# page\tsection\tEnglish\tChinese\n"
+    origin = (
+        f"# Texts\n\n`pairs.tsv`: English and Chinese texts of this handbook's pages, "
+        f"{datetime.now(UTC):%Y-%m-%d}, commit {commit.stdout.strip()}; made by "
+        "`python -m tools.extract_pairs`.\n"
     )
-    FILE.write_text(head + "".join("\t".join(pair) + "\n" for pair in pairs), encoding="utf-8")
+    FILE.with_name("README.md").write_text(origin, encoding="utf-8")
+    lines = ["page\tsection\tenglish\tchinese", *("\t".join(pair) for pair in pairs)]
+    FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(f"{len(pairs)} pairs of {len({pair.page for pair in pairs})} pages in {FILE}")
     return 0
 

@@ -1,14 +1,14 @@
-"""Compute the vectors of all contexts and payloads without gradients, in chunks, on any device."""
+"""Compute the vectors of contexts and payloads without gradients, in chunks, on any device."""
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import torch
 from torch import nn
 
 from examples.two_tower.model import TwoTowers
-
-CHUNK = 1024  # contexts or payloads at once
+from examples.two_tower.nearest import CHUNK, PIECE
 
 
 @contextlib.contextmanager
@@ -23,15 +23,49 @@ def not_learning(model: nn.Module) -> Iterator[None]:
         model.train(learning)
 
 
+def joined(parts: Iterator[torch.Tensor], count: int) -> torch.Tensor:
+    """Return parts (…, width) as one tensor (count, width), without holding all of them twice."""
+    first = next(parts)
+    whole = first.new_empty(count, first.shape[1])
+    whole[: len(first)] = first
+    start = len(first)
+    for part in parts:
+        whole[start : start + len(part)] = part
+        start += len(part)
+    return whole
+
+
 def embed_contexts(
     model: TwoTowers, contexts: torch.Tensor, rows: torch.Tensor, device: torch.device
 ) -> torch.Tensor:
     """Return the vectors of some rows (n,) of contexts (N, positions, width_in) on `device`, (n, width)."""
     with not_learning(model):
-        return torch.cat([model.context(contexts[part].to(device)) for part in rows.split(CHUNK)])
+        return joined((model.context(contexts[part].to(device)) for part in rows.split(CHUNK)), len(rows))
+
+
+def each_context(
+    model: TwoTowers, contexts: torch.Tensor, rows: torch.Tensor, device: torch.device
+) -> Iterator[torch.Tensor]:
+    """Yield the same vectors in parts of CHUNK rows."""
+    for part in rows.split(CHUNK):
+        yield embed_contexts(model, contexts, part, device)
 
 
 def embed_payloads(model: TwoTowers, payloads: torch.Tensor, device: torch.device) -> torch.Tensor:
     """Return the vectors of all payloads (N, width_in) on `device`, (N, width)."""
     with not_learning(model):
-        return torch.cat([model.payload(part.to(device)) for part in payloads.split(CHUNK)])
+        return joined((model.payload(part.to(device)) for part in payloads.split(CHUNK)), len(payloads))
+
+
+@dataclass
+class EmbeddedPayloads:
+    """The vectors of all payloads in pieces, which are computed each time they are used."""
+
+    model: TwoTowers
+    payloads: torch.Tensor  # (N, width_in), perhaps a mapped file
+    device: torch.device
+
+    def __iter__(self) -> Iterator[torch.Tensor]:
+        """Yield vectors (at most PIECE, width) on the device."""
+        for piece in self.payloads.split(PIECE):
+            yield embed_payloads(self.model, piece, self.device)

@@ -25,7 +25,7 @@ from examples.programs.failures import explained_failures
 from examples.programs.report import provenance
 from examples.programs.run_folder import check_target
 from examples.programs.trained import report_on
-from examples.two_tower.retrieval import network_scores, reference_scores
+from examples.two_tower.retrieval import announcement, network_scores, reference_scores
 from examples.two_tower.trained import Trained, add_run, load_trained
 from snippets.atomic_write import replace_json
 from snippets.device import pick_device
@@ -73,9 +73,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     trained = load_trained(options.run)
     folder = options.out or trained.folder
     check_target(folder / "evaluation.json", report_on(trained.folder, "queries", "bank"))
+    count = int(trained.held_out.sum())
+    tell(f"network    {trained.checkpoint}, step {trained.content['step']:,}")
+    print(f"device     {device} ({reason})")
+    print(f"held out   {count:,} contexts, which look for their payloads among {len(trained.pairs):,}")
+    if trained.note:
+        tell(f"note       {trained.note}")
+    print("note       best.pt was chosen by its score on these contexts: on new ones, expect a little less")
+    if long := announcement(trained.pairs, count, device):
+        print(f"scores     {long}, without training and with it")
     with explained_failures("out of memory; try --device cpu, which may have more"):
         found = scores(trained, device)
-    count = int(trained.held_out.sum())
     report: dict[str, Any] = {
         "checkpoint": str(trained.checkpoint),
         "step": trained.content["step"],
@@ -89,12 +97,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         replace_json(folder / "evaluation.json", report)
     except OSError as error:
         raise UsageError(f"cannot write to {folder}: {error.strerror}; name another with --out") from None
-    tell(f"network    {trained.checkpoint}, step {trained.content['step']:,}")
-    print(f"device     {device} ({reason})")
-    print(f"held out   {count:,} contexts, which look for their payloads among {len(trained.pairs):,}")
-    if trained.note:
-        tell(f"note       {trained.note}")
-    print("note       best.pt was chosen by its score on these contexts: on new ones, expect a little less")
     print(*table(found), sep="\n")
     tell(f"written    {folder / 'evaluation.json'}")
     return 0

@@ -21,7 +21,7 @@ from examples.programs.command_line import StrictParser, expanded, whole_number
 from examples.programs.failures import explained_failures
 from examples.programs.run_folder import check_target
 from examples.two_tower.build_cache import NAME as CACHE
-from examples.two_tower.embedding import embed_contexts
+from examples.two_tower.embedding import each_context, embed_contexts
 from examples.two_tower.faiss_process import find_with_faiss
 from examples.two_tower.near_miss_files import (
     MOST,
@@ -32,6 +32,7 @@ from examples.two_tower.near_miss_files import (
     write_near_misses,
 )
 from examples.two_tower.negatives import NONE, Forbidden, find_near_misses
+from examples.two_tower.retrieval import announcement
 from examples.two_tower.trained import add_run, load_trained
 from snippets.device import pick_device
 from snippets.errors import RunError, exit_with_one_line, tell
@@ -64,21 +65,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     note = check_stamp(cache_file, stamp, "build_cache.py")
     learned = (~trained.held_out).nonzero().flatten()
     forbidden = Forbidden(pairs.articles, pairs.payload_ids, trained.held_out)
-    with explained_failures("out of memory; try --device cpu"):
-        queries = embed_contexts(trained.model.to(device), pairs.contexts, learned, device)
-        if options.faiss:
-            found = find_with_faiss(queries.cpu(), learned, cache, forbidden, options.k)
-        else:
-            where = learned.to(device), cache.to(device), forbidden.to(device)
-            found = find_near_misses(queries, *where, options.k).cpu()
-    try:
-        write_near_misses(file, learned, found, stamp)
-    except OSError as error:
-        raise RunError(f"cannot write {file}: {error.strerror}; choose another --out") from None
     tell(f"network    {trained.checkpoint}, epoch {stamp['epoch']:g}")
     print(f"device     {device} ({reason})" + (", FAISS on the CPU" if options.faiss else ""))
     if note:
         tell(f"note       {note}")
+    if not options.faiss and (long := announcement(pairs, len(learned), device)):
+        print(f"search     {long}")
+    with explained_failures("out of memory; try --device cpu"):
+        network = trained.model.to(device), pairs.contexts, learned, device
+        if options.faiss:
+            found = find_with_faiss(embed_contexts(*network).cpu(), learned, cache, forbidden, options.k)
+        else:
+            where = learned.to(device), cache.to(device), forbidden.to(device)
+            found = find_near_misses(each_context(*network), *where, options.k).cpu()
+    try:
+        write_near_misses(file, learned, found, stamp)
+    except OSError as error:
+        raise RunError(f"cannot write {file}: {error.strerror}; choose another --out") from None
     covered = (found != NONE).any(1).float().mean().item()
     tell(f"written    {file}: {len(found):,} pairs, {covered:.0%} of them with a near miss")
     return 0

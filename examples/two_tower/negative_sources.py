@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from examples.two_tower.embedding import embed_contexts, embed_payloads
+from examples.two_tower.embedding import each_context, embed_payloads
 from examples.two_tower.model import TwoTowers
 from examples.two_tower.near_miss_files import check_stamp, read_cache, read_near_misses, weights_stamp
 from examples.two_tower.negatives import (
@@ -119,7 +119,7 @@ class NegativeSource:
         """Return the nearest wrong payloads of all training rows, (N, k), and NONE for other rows."""
         device, pairs = cache.device, self.pairs
         forbidden = Forbidden(pairs.articles, pairs.payload_ids, self.held_out).to(device)
-        queries = embed_contexts(model, pairs.contexts, self.learned, device)
+        queries = each_context(model, pairs.contexts, self.learned, device)
         count = CANDIDATES * self.options.near_miss_k
         found = find_near_misses(queries, self.learned.to(device), cache, forbidden, count)
         near = torch.full((len(pairs), found.shape[1]), NONE)

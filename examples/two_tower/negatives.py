@@ -4,13 +4,13 @@ Their vectors come from a payload cache, which the payload tower computes at the
 have no gradient, and become outdated as the tower learns.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Self
 
 import torch
 
-CHUNK = 1024  # contexts per matrix product with the whole bank
-NONE = -1  # marks a missing negative
+from examples.two_tower.nearest import NONE, PIECE, Nearest, bar, numbered
 
 
 @dataclass
@@ -72,28 +72,31 @@ class Forbidden:
         """Return the same on another device."""
         return type(self)(self.articles.to(device), self.payload_ids.to(device), self.held_out.to(device))
 
-    def __call__(self, own: torch.Tensor) -> torch.Tensor:
-        """Return bool (n, N) for the rows `own` (n,)."""
-        same_article = self.articles[own, None] == self.articles
-        return same_article | (self.payload_ids[own, None] == self.payload_ids) | self.held_out
+    def __call__(self, own: torch.Tensor, among: slice = slice(None)) -> torch.Tensor:
+        """Return bool (n, rows of `among`) for the rows `own` (n,)."""
+        same_article = self.articles[own, None] == self.articles[among]
+        same_payload = self.payload_ids[own, None] == self.payload_ids[among]
+        return same_article | same_payload | self.held_out[among]
 
 
 # --8<-- [start:near_misses]
 @torch.no_grad()
 def find_near_misses(
-    queries: torch.Tensor, rows: torch.Tensor, bank: torch.Tensor, forbidden: Forbidden, count: int
+    queries: Iterable[torch.Tensor], rows: torch.Tensor, bank: torch.Tensor, forbidden: Forbidden, count: int
 ) -> torch.Tensor:
-    """Return the wrong payloads with the highest scores for queries (n, width) of `rows` (n,), (n, count).
+    """Return the wrong payloads with the highest scores for the queries of `rows` (n,), (n, count).
 
-    The search through the whole bank (N, width) is exact. It returns row numbers of the bank, the highest
-    score first, padded with NONE.
+    `queries` yields the vectors (…, width) of CHUNK rows after another. The search through the whole bank (N,
+    width) is exact. It returns row numbers of the bank, the highest score first, padded with NONE.
     """
-    found = []
-    for part, own in zip(queries.split(CHUNK), rows.split(CHUNK), strict=True):
-        scores = (part @ bank.T).masked_fill(forbidden(own), -torch.inf)
-        best, ids = scores.topk(min(count, len(bank)))
-        found.append(ids.where(best.isfinite(), NONE))
-    return torch.cat(found)
+    near = Nearest(len(rows), min(count, len(bank)), bank.device)
+    with bar(len(rows) * len(bank), "near misses", " products") as done:
+        for part, vectors in numbered(queries):
+            for place, piece in numbered(bank.split(PIECE)):
+                scores = (vectors @ piece.T).masked_fill(forbidden(rows[part], place), -torch.inf)
+                near.add(part, scores, place.start)
+                done.update(scores.numel())
+    return near.found()
 
 
 # --8<-- [end:near_misses]

@@ -8,13 +8,17 @@ scale multitask learning", arXiv 0902.2206.)
 import re
 import zlib
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
 
+import numpy
 import torch
 from torch.nn import functional as F
 
 WIDTH = 1024  # numbers per vector
 PIECE = 4  # letters
 POSITIONS = 5  # vectors per context
+AT_ONCE = 256  # texts, whose counts take 10 MB
 HAN = re.compile("[\u4e00-\u9fff]+")
 WORD = re.compile(r"[a-z_]+|\d+(?:\.\d+)*")
 
@@ -33,38 +37,68 @@ def features(text: str) -> Iterator[str]:
         yield from (run[start : start + 2] for start in range(len(run) - 1))
 
 
-def text_vector(text: str) -> torch.Tensor:
-    """Return the hashed features of a text as a unit vector, (WIDTH,), or zeros if it has none.
+@lru_cache(1 << 16)
+def codes(word: str) -> list[int]:
+    """Return the hashes of the features of a word, which is likely to come again."""
+    return [zlib.crc32(feature.encode()) for feature in features(word)]
 
-    A feature's hash gives its index and its sign. Features with the same index then cancel as often as they
-    add up.
+
+def vectors(texts: Sequence[Sequence[str]]) -> torch.Tensor:
+    """Return the vectors of texts as they grow part by part, (texts, parts, WIDTH).
+
+    A text has `parts` lists of words, separated by spaces. A feature's hash gives its index and its sign, so
+    features with the same index cancel as often as they add up. A vector has length 1, or is zero where no
+    feature was found.
     """
-    places = [0.0] * WIDTH
-    for feature in features(text):
-        code = zlib.crc32(feature.encode())
-        places[(code >> 1) % WIDTH] += 1 if code & 1 else -1
-    counts = torch.tensor(places)
-    return F.normalize(counts.sign() * counts.abs().log1p(), dim=0)
+    parts = len(texts[0])
+    hashes: list[int] = []
+    counts = []
+    for part in (part for text in texts for part in text):
+        before = len(hashes)
+        for word in part.split():
+            hashes += codes(word)
+        counts.append(len(hashes) - before)
+    found = numpy.array(hashes, dtype=numpy.int64)
+    places = numpy.arange(len(counts)).repeat(counts) * WIDTH + (found >> 1) % WIDTH
+    sums = numpy.bincount(places, weights=2 * (found & 1) - 1, minlength=len(counts) * WIDTH)
+    grown = sums.reshape(len(texts), parts, WIDTH).cumsum(1)
+    totals = torch.from_numpy(grown.astype(numpy.float32))
+    return F.normalize(totals.sign() * totals.abs().log1p(), dim=2)
 
 
 # --8<-- [end:ngrams]
+def text_vector(text: str) -> torch.Tensor:
+    """Return the vector of a text, (WIDTH,)."""
+    return vectors([[text]])[0, 0]
+
+
+def growing(text: str, positions: int = POSITIONS) -> list[str]:
+    """Return a text in `positions` parts of equally many words. A text of fewer words is the first part."""
+    words = text.split()
+    if len(words) < positions:
+        return [text, *[""] * (positions - 1)]
+    ends = [len(words) * position // positions for position in range(positions + 1)]
+    return [" ".join(words[start:end]) for start, end in pairwise(ends)]
+
+
 def context_vectors(text: str) -> torch.Tensor:
     """Return the vectors of a text as it grows, (POSITIONS, WIDTH): a fifth of its words, two fifths, … all.
 
     A text of fewer words is repeated at every position.
     """
-    words = text.split()
-    if len(words) < POSITIONS:
-        return text_vector(text).expand(POSITIONS, -1).clone()
-    ends = (len(words) * position // POSITIONS for position in range(1, POSITIONS + 1))
-    return torch.stack([text_vector(" ".join(words[:end])) for end in ends])
+    return vectors([growing(text)])[0]
 
 
 def stack_contexts(texts: Sequence[str]) -> torch.Tensor:
     """Return the context vectors of texts, (texts, POSITIONS, WIDTH)."""
-    return torch.stack([context_vectors(text) for text in texts])
+    return torch.cat([vectors([growing(text) for text in part]) for part in batches(texts)])
 
 
 def stack_texts(texts: Sequence[str]) -> torch.Tensor:
     """Return the vectors of texts, (texts, WIDTH)."""
-    return torch.stack([text_vector(text) for text in texts])
+    return torch.cat([vectors([[text] for text in part])[:, 0] for part in batches(texts)])
+
+
+def batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield the texts in parts."""
+    return (texts[start : start + AT_ONCE] for start in range(0, len(texts), AT_ONCE))

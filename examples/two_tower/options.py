@@ -20,6 +20,14 @@ SIZES = {
 RECIPES = {
     "pages": {"size": "small", "epochs": 8, "batch_size": 64, "lr": 1e-4, "dropout": 0.3},  # seconds on a CPU
     "generated": {"size": "tiny", "tower": "gru", "epochs": 10, "batch_size": 64, "lr": 2e-3, "dropout": 0.0},
+    "texts": {
+        "size": "small",
+        "epochs": 8,
+        "batch_size": 64,
+        "lr": 1e-4,
+        "dropout": 0.3,
+        "same_article_k": 0,
+    },
     "file": {"size": "origin", "epochs": 5, "batch_size": 256, "lr": 1e-4, "dropout": 0.0},  # the guide's
 }
 QUICK = {"epochs": 1, "max_steps": 20, "width": 64, "layers": 1}  # tests that all runs, not that it learns
@@ -38,9 +46,9 @@ FORMER = {  # their names in the guide's project
     "--nearmiss-bank": "--near-misses",
 }
 HELP = {
-    "data": f"{', '.join(NAMES)}, a .npz file, or a folder with its arrays as .npy; pages",
-    "epochs": "8, generated: 10, files: 5",
-    "batch-size": "64, files: 256",
+    "data": f"{', '.join(NAMES)}, a folder of encode.py, a .npz file, or a folder with its arrays; pages",
+    "epochs": "8, generated: 10, ready vectors: 5",
+    "batch-size": "64, ready vectors: 256",
     "lr": "1e-4, generated: 2e-3",
     "weight-decay": "0.01",
     "seed": "split, weights, order, dropout; 0",
@@ -54,7 +62,7 @@ class Options(TrainingOptions):
     """All options of a run with their final values."""
 
     data: str = "pages"
-    data_name: str = "pages"  # or "generated" or "file"
+    data_name: str = "pages"  # or "generated", "texts" or "file"
     weight_decay: float = 0.01
     size: str
     width: int
@@ -91,18 +99,26 @@ def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
     )
     add_training_options(parser, HELP)
     add = parser.add_argument
-    add("--size", choices=tuple(SIZES), help="width, layers and state; small, generated: tiny, files: origin")
+    add(
+        "--size",
+        choices=tuple(SIZES),
+        help="width, layers and state; small, generated: tiny, ready vectors: origin",
+    )
     add("--width", type=whole_number(8, 8192), help="of the layers; 128")
     add("--layers", type=whole_number(1, 64), help="of the context tower; 2")
     add("--tower", choices=("ssm", "gru"), help="state-space blocks, or a GRU; ssm, generated: gru")
     add("--state", type=whole_number(1, 1024), help="numbers that a channel of a block remembers; 16")
     add("--conv", type=whole_number(1, 16), help="positions that a block's convolution sees; 4")
     add("--expand", type=whole_number(1, 8), help="channels in a block, per width; 2")
-    add("--dropout", type=number(0, 1, below=True), help="share of the input left out; pages: 0.3, else 0")
+    add("--dropout", type=number(0, 1, below=True), help="share of the input left out; texts: 0.3, else 0")
     add("--temperature", type=number(0.01, 10), help="divides the scores; 0.07")
     learn: dict[str, Any] = {"action": "store_true", "default": None}
     add("--learn-temperature", **learn, help="train the temperature as well")
-    add("--same-article-k", type=whole_number(0, 1000), help="extra negatives of the own article; 3")
+    add(
+        "--same-article-k",
+        type=whole_number(0, 1000),
+        help="extra negatives of the own article; 3, encoded texts: 0",
+    )
     add("--near-miss-k", type=whole_number(0, 1000), help="extra negatives that score high; 1")
     add("--near-misses", metavar="FILE.jsonl", help="take these; with --p-cache and --start-from")
     add("--p-cache", metavar="FILE.npy", help="payload vectors for extra negatives; with --start-from")
@@ -120,7 +136,7 @@ def resolve(typed: dict[str, Any]) -> Options:
     values: dict[str, Any] = {**recipe, **SIZES[typed.get("size", recipe["size"])]}
     values |= QUICK if "quick" in typed else {}
     values |= {option: value for option, value in typed.items() if option in Options.__dataclass_fields__}
-    for option in ("near_misses", "p_cache", "start_from", *(["data"] if name == "file" else [])):
+    for option in ("near_misses", "p_cache", "start_from", *(["data"] if name in ("texts", "file") else [])):
         if values.get(option) is not None:  # a run may be resumed from another folder
             values[option] = str(Path(expanded(values[option])).resolve())
     if values.get("p_cache") and not values.get("start_from"):

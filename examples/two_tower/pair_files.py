@@ -10,11 +10,15 @@ import numpy
 import torch
 
 from examples.programs.array_files import read_npy, read_npz
+from examples.two_tower.nearest import bar
 from examples.two_tower.pairs import Pairs
-from snippets.errors import UsageError
+from examples.two_tower.texts import NAME as TEXTS
+from examples.two_tower.texts import Texts
+from snippets.errors import UsageError, tell
 
 NAMES = ("context_sequences", "target_vectors", "truth_keys")
 UNPACK = "python -m zipfile -e"
+LONG = 1e9  # bytes of vectors, above which reading them is announced
 
 
 def read_pairs(path: Path) -> Pairs:
@@ -22,6 +26,8 @@ def read_pairs(path: Path) -> Pairs:
     arrays = mapped(path) if path.is_dir() else read_npz(path, NAMES)
     contexts, payloads, keys = (arrays[name] for name in NAMES)
     check_shapes(path, contexts, payloads, keys)
+    if (size := contexts.nbytes + payloads.nbytes) > LONG:
+        tell(f"reading    {path}: {len(keys):,} pairs, {size / 1e9:.1f} GB; every value is checked")
     for name in NAMES[:2]:
         check_values(path, name, arrays[name])
     how = "mapped from the folder" if path.is_dir() else "read into memory"
@@ -31,8 +37,21 @@ def read_pairs(path: Path) -> Pairs:
         torch.from_numpy(contexts),
         torch.from_numpy(payloads),
         torch.from_numpy(keys[:, 0].astype(numpy.int64)),
+        texts_of(path, len(keys)),
         mapped=path.is_dir(),
     )
+
+
+def texts_of(folder: Path, rows: int) -> Texts | None:
+    """Return the texts beside the vectors, or None where there are none. Raises UsageError."""
+    if not (folder / TEXTS).is_file():
+        return None
+    texts = Texts(folder / TEXTS)
+    if len(texts) != rows:
+        raise UsageError(
+            f"{folder}: {TEXTS} has {len(texts):,} lines, and there are {rows:,} pairs; encode anew"
+        )
+    return texts
 
 
 def mapped(folder: Path) -> dict[str, numpy.ndarray]:
@@ -74,8 +93,10 @@ def check_shapes(path: Path, contexts: numpy.ndarray, payloads: numpy.ndarray, k
 
 def check_values(path: Path, name: str, array: numpy.ndarray) -> None:
     """Raise UsageError for the first row with a value that is not finite, or whose last vector is zero."""
+    progress = bar(len(array), f"checking {name}", " rows")
     for start in range(0, len(array), 4096):  # in parts, because a mapped file may exceed the memory
         part = array[start : start + 4096]
+        progress.update(len(part))
         finite = numpy.isfinite(part).reshape(len(part), -1).all(1)
         empty = ~part.reshape(len(part), -1, part.shape[-1])[:, -1].any(1)
         if not finite.all():
@@ -86,3 +107,4 @@ def check_values(path: Path, name: str, array: numpy.ndarray) -> None:
                 f"{path}: {name}, row {start + int(empty.argmax())}, {has} has no direction; "
                 "leave that row out of the file"
             )
+    progress.close()

@@ -1,24 +1,19 @@
 """Pairs of a context (a few vectors) and its payload (a vector), each with its article."""
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from hashlib import blake2b
 
 import numpy
 import torch
 from torch.nn import functional as F
 from torch.utils.data import Dataset
 
+from examples.two_tower.encoders import Encoder
+from examples.two_tower.nearest import PIECE
+from examples.two_tower.texts import Text
 from snippets.untrusted_checkpoints import tensors_crc32
-
-
-class Passage(NamedTuple):
-    """A passage of a page in both languages."""
-
-    page: str
-    section: str
-    english: str
-    chinese: str
 
 
 @dataclass
@@ -33,15 +28,20 @@ class Pairs:
     contexts: torch.Tensor  # (rows, positions, width)
     payloads: torch.Tensor  # (rows, width)
     articles: torch.Tensor  # (rows,), int64
-    passages: list[Passage] | None = None  # if the pairs are texts
+    texts: Sequence[Text] | None = None  # if they are known
+    encoder: Encoder | None = None  # which made the vectors of these texts
     mapped: bool = False  # the columns are memory-mapped files
     best_queries: torch.Tensor | None = None  # (rows, width), of the best possible scorer if it is known
     payload_ids: torch.Tensor = field(init=False)  # (rows,), int64
 
     def __post_init__(self) -> None:
-        rows = numpy.ascontiguousarray(self.payloads.numpy())
-        whole_rows = rows.view(numpy.dtype((numpy.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
-        self.payload_ids = torch.from_numpy(numpy.unique(whole_rows, return_inverse=True)[1])
+        digests = b"".join(
+            blake2b(row, digest_size=16).digest()
+            for part in self.payloads.split(4096)  # in parts, because a mapped file may exceed the memory
+            for row in numpy.ascontiguousarray(part.numpy())
+        )
+        rows = numpy.frombuffer(digests, dtype=numpy.dtype((numpy.void, 16)))
+        self.payload_ids = torch.from_numpy(numpy.unique(rows, return_inverse=True)[1])
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -57,9 +57,18 @@ class Pairs:
         """Return the last vector of each context, (rows, width), as queries without training."""
         return self.contexts[:, -1]
 
-    def plain_payloads(self) -> torch.Tensor:
-        """Return the payloads as unit vectors, (rows, width), for these queries."""
-        return F.normalize(self.payloads, dim=1)
+
+@dataclass
+class PlainPayloads:
+    """The payloads as unit vectors, in pieces on a device: the bank of queries without training."""
+
+    payloads: torch.Tensor  # (rows, width)
+    device: torch.device
+
+    def __iter__(self) -> Iterator[torch.Tensor]:
+        """Yield unit vectors (at most PIECE, width)."""
+        for piece in self.payloads.split(PIECE):
+            yield F.normalize(piece, dim=1).to(self.device)
 
 
 class PairRows(Dataset):

@@ -1,13 +1,16 @@
 """Scores of retrieval: how well contexts find their payloads among all payloads."""
 
+import time
+from collections.abc import Iterable
+
 import torch
 
-from examples.two_tower.embedding import embed_contexts, embed_payloads
+from examples.two_tower.embedding import EmbeddedPayloads, embed_contexts, embed_payloads
 from examples.two_tower.model import TwoTowers
-from examples.two_tower.pairs import Pairs
+from examples.two_tower.nearest import CHUNK, PIECE, Nearest, bar, chunks, numbered
+from examples.two_tower.pairs import Pairs, PlainPayloads
 
 Scores = dict[str, float]
-CHUNK = 1024  # contexts per matrix product with the whole bank
 RECALLS = (1, 5, 10, 50)
 CONTAIN = 50
 
@@ -17,45 +20,75 @@ CONTAIN = 50
 def retrieval(
     queries: torch.Tensor,
     rows: torch.Tensor,
-    bank: torch.Tensor,
+    bank: Iterable[torch.Tensor],
     payload_ids: torch.Tensor,
     articles: torch.Tensor,
 ) -> dict[str, float]:
     """Return R@1, R@5, R@10, R@50, MRR and Contain@50 of queries (n, width) that belong to `rows` (n,).
 
-    `bank` (N, width), `payload_ids` and `articles` (N,) are of all payloads, training and held out. R@k: the
-    share of queries with their own payload among the k best; MRR: the mean of 1 / its rank. Ties count with
-    the probability of each order; equal payloads count as one. Contain@50: the share with any payload of the
-    same article among the 50 best.
+    `bank` yields pieces (…, width) of the vectors of all N payloads, training and held out, each time anew;
+    `payload_ids` and `articles` (N,) are of the same. R@k: the share of queries with their own payload among
+    the k best; MRR: the mean of 1 / its rank. Ties count with the probability of each order; equal payloads
+    count as one. Contain@50: the share with any payload of the same article among the 50 best.
     """
-    harmonic = torch.cat([torch.zeros(1), (1 / torch.arange(1, len(bank) + 1)).cumsum(0)]).to(bank.device)
-    sums = torch.zeros(len(RECALLS) + 2, device=bank.device)
-    for part, own in zip(queries.split(CHUNK), rows.split(CHUNK), strict=True):
-        scores = part @ bank.T
-        best = scores.topk(min(CONTAIN, len(bank))).indices
-        contained = (articles[best] == articles[own, None]).any(1)
-        others = payload_ids != payload_ids[own, None]
-        mine = scores.gather(1, own[:, None])
-        above = ((scores > mine) & others).sum(1)
-        level = ((scores == mine) & others).sum(1)
-        found = [(k - above).clamp(min=0).minimum(level + 1) / (level + 1) for k in RECALLS]
-        reciprocal = (harmonic[above + level + 1] - harmonic[above]) / (level + 1)
-        sums += torch.stack([*found, reciprocal, contained.float()]).sum(1)
+    mine = own_scores(queries, rows, bank)
+    above = torch.zeros(len(rows), dtype=torch.int64, device=rows.device)
+    level, near = above.clone(), Nearest(len(rows), min(CONTAIN, len(articles)), rows.device)
+    with bar(len(rows) * len(articles), "scores", " products") as done:
+        for place, piece in numbered(bank):
+            for part in chunks(len(rows)):
+                scores = queries[part] @ piece.T
+                others = payload_ids[place] != payload_ids[rows[part], None]
+                above[part] += ((scores > mine[part, None]) & others).sum(1)
+                level[part] += ((scores == mine[part, None]) & others).sum(1)
+                near.add(part, scores, place.start)
+                done.update(scores.numel())
+    return summary(above, level, (articles[near.rows] == articles[rows, None]).any(1), len(articles))
+
+
+def own_scores(queries: torch.Tensor, rows: torch.Tensor, bank: Iterable[torch.Tensor]) -> torch.Tensor:
+    """Return the score of each query with its own payload, from the same products as the others, (n,)."""
+    mine = queries.new_empty(len(rows))
+    for place, piece in numbered(bank):
+        for part in chunks(len(rows)):
+            here = (rows[part] >= place.start) & (rows[part] < place.stop)
+            if here.any():
+                columns = (rows[part] - place.start).clamp(0, len(piece) - 1)
+                found = (queries[part] @ piece.T).gather(1, columns[:, None])[:, 0]
+                mine[part] = found.where(here, mine[part])
+    return mine
+
+
+def summary(above: torch.Tensor, level: torch.Tensor, contained: torch.Tensor, bank: int) -> dict[str, float]:
+    """Return the scores of queries with so many others `above` and `level` with their own payload, all (n,).
+
+    `contained`: whether a payload of the article is among the best; `bank`: the number of all payloads.
+    """
+    harmonic = torch.cat([torch.zeros(1), (1 / torch.arange(1, bank + 1)).cumsum(0)]).to(above.device)
+    sums = torch.zeros(len(RECALLS) + 2, device=above.device)
+    for part in chunks(len(above)):
+        higher, equal = above[part], level[part]
+        found = [(k - higher).clamp(min=0).minimum(equal + 1) / (equal + 1) for k in RECALLS]
+        reciprocal = (harmonic[higher + equal + 1] - harmonic[higher]) / (equal + 1)
+        sums += torch.stack([*found, reciprocal, contained[part].float()]).sum(1)
     names = [*(f"recall_{k}" for k in RECALLS), "mrr", f"contain_{CONTAIN}"]
-    return dict(zip(names, (sums / len(rows)).tolist(), strict=True))
+    return dict(zip(names, (sums / len(above)).tolist(), strict=True))
 
 
 # --8<-- [end:retrieval]
 def network_scores(model: TwoTowers, pairs: Pairs, rows: torch.Tensor, device: torch.device) -> Scores:
     """Return the retrieval scores of `rows` (n,) among all payloads, with a model on `device`."""
     queries = embed_contexts(model, pairs.contexts, rows, device)
-    return scores_of(queries, embed_payloads(model, pairs.payloads, device), pairs, rows, device)
+    bank: Iterable[torch.Tensor] = EmbeddedPayloads(model, pairs.payloads, device)
+    if len(pairs) <= PIECE:
+        bank = [embed_payloads(model, pairs.payloads, device)]
+    return scores_of(queries, bank, pairs, rows, device)
 
 
 def reference_scores(pairs: Pairs, rows: torch.Tensor, device: torch.device) -> dict[str, Scores | None]:
     """Return the scores "untrained", and "best" of the best possible scorer, which is None if unknown."""
     queries = {"untrained": pairs.plain_queries(), "best": pairs.best_queries}
-    bank = pairs.plain_payloads().to(device)
+    bank = PlainPayloads(pairs.payloads, device)
     return {
         name: None if vectors is None else scores_of(vectors[rows].to(device), bank, pairs, rows, device)
         for name, vectors in queries.items()
@@ -63,8 +96,30 @@ def reference_scores(pairs: Pairs, rows: torch.Tensor, device: torch.device) -> 
 
 
 def scores_of(
-    queries: torch.Tensor, bank: torch.Tensor, pairs: Pairs, rows: torch.Tensor, device: torch.device
+    queries: torch.Tensor,
+    bank: Iterable[torch.Tensor],
+    pairs: Pairs,
+    rows: torch.Tensor,
+    device: torch.device,
 ) -> Scores:
     """Return the scores of queries (n, width) of `rows` (n,); queries and bank are on `device`."""
     known = (column.to(device) for column in (pairs.payload_ids, pairs.articles))
     return retrieval(queries, rows.to(device), bank, *known)
+
+
+def announcement(pairs: Pairs, count: int, device: torch.device) -> str | None:
+    """Return how long `count` contexts with all payloads take on `device`, by a product of the largest size.
+
+    It is None where they are few. The time for the vectors themselves is not in it.
+    """
+    if count * len(pairs) < 20 * CHUNK * PIECE:
+        return None
+    queries = pairs.plain_queries()[:CHUNK].to(device)
+    piece = pairs.payloads[:PIECE].to(device)
+    few, ids = torch.arange(len(queries), device=device), torch.arange(len(piece), device=device)
+    for _ in range(2):  # the first time, a device gets ready and memory is new
+        start = time.perf_counter()
+        retrieval(queries, few, [piece], ids, ids)  # with its own scores: two products
+    one = (time.perf_counter() - start) / (len(queries) * len(piece))
+    minutes = one * count * len(pairs) / 60
+    return f"{count:,} contexts × {len(pairs):,} payloads take about {minutes:,.1f} min on {device}"

@@ -38,11 +38,11 @@ from examples.two_tower.negative_sources import NegativeSource
 from examples.two_tower.negatives import Negatives
 from examples.two_tower.options import Options, read_command_line, resolve
 from examples.two_tower.pairs import PairRows, split_by_article
-from examples.two_tower.retrieval import network_scores, reference_scores
+from examples.two_tower.retrieval import announcement, network_scores, reference_scores
 from snippets.checkpoints import TrainingState, load_weights
 from snippets.compile_safely import Network
 from snippets.data_loading import EpochLoader
-from snippets.errors import UsageError, exit_with_one_line
+from snippets.errors import UsageError, exit_with_one_line, tell
 from snippets.seeds import seed_everything
 from snippets.training_loop import EpochResult, Task
 
@@ -82,6 +82,11 @@ class Retrieval(Task):
     def describe(self) -> dict[str, Any]:
         """Return the facts about data and network for config.json."""
         pairs, held_out = self.pairs, self.held_out.nonzero().flatten()
+        if long := announcement(pairs, len(held_out), self.state.device):
+            tell(f"scores     {long}, now and after each epoch")
+        mines = self.options.near_miss_k and not self.options.near_misses
+        if mines and (long := announcement(pairs, len(self.learned), self.state.device)):
+            tell(f"near miss  {long}, before each epoch; --near-miss-k 0 does without")
         return {
             "parameters": parameter_count(self.state.model),
             "pairs_crc32": (crc := pairs.fingerprint()),

@@ -10,6 +10,7 @@ from examples.programs.command_line import StrictParser, expanded
 from examples.programs.options import check_saved
 from examples.programs.trained import check_computed, filled, folder_of, load_best, newest_trained
 from examples.two_tower.data_sources import load_pairs
+from examples.two_tower.encoders import Encoder, encoder_of
 from examples.two_tower.model import TwoTowers
 from examples.two_tower.options import Options
 from examples.two_tower.pairs import Pairs
@@ -38,8 +39,19 @@ class Trained:
         return folder_of(self.checkpoint)
 
 
-def add_run(parser: StrictParser) -> None:
-    """Add the arguments for the run and the device."""
+def encoder_for(trained: Trained, device: torch.device) -> Encoder:
+    """Return the encoder of a run's data. Raises UsageError when they came as vectors."""
+    encoder = trained.pairs.encoder or encoder_of(Path(trained.options.data), device)
+    if encoder is None:
+        raise UsageError(
+            f"{trained.checkpoint} learned from --data {trained.options.data}, ready vectors, so "
+            "nothing here turns texts into such; train with texts (encode.py)"
+        )
+    return encoder
+
+
+def add_run(parser: StrictParser, *, device: bool = True) -> None:
+    """Add the argument for the run, and that for the device."""
     parser.add_argument(
         "run",
         nargs="?",
@@ -47,6 +59,8 @@ def add_run(parser: StrictParser) -> None:
         metavar="RUN|CHECKPOINT",
         help=f"run folder, or a .pt file in it; the newest run in {RUNS}",
     )
+    if not device:
+        return
     devices = ("auto", "mps", "cuda", "cpu")
     parser.add_argument("--device", default="auto", choices=devices, help="auto: CUDA, then MPS, then CPU")
 

@@ -2,9 +2,12 @@
 
 from statistics import fmean
 
+from examples.systems import FOLDER
 from tests.examples.system_cases import CPU, Command, SystemCases, results, spread, tiny_words
 
 RUN = "runs/two_tower/first"
+TEXTS = FOLDER / "two_tower/data/pairs.tsv"
+EMBED = ("--side", "document", "--out", "docs.npy")
 
 
 def reached():
@@ -16,8 +19,10 @@ def reached():
 
 
 def make_files(folder):
-    """Write the vectors of all passages beside the run."""
+    """Write the vectors of all passages beside the run, and new texts."""
     from examples.two_tower import build_cache
+
+    (folder / "docs.txt").write_text("out of memory\n内存不足\n", encoding="utf-8")
 
     build_cache.main([str(folder / RUN), *CPU])
 
@@ -30,6 +35,9 @@ CASES = SystemCases(
         Command("two_tower/mine_near_misses.py", (RUN, "--out", "near.jsonl", *CPU), ("near.jsonl",)),
         Command("two_tower/evaluate.py", (RUN, "--out", "made", *CPU)),
         Command("two_tower/search.py", ("memory", RUN, *CPU)),
+        Command("two_tower/encode.py", (str(TEXTS), "--article", "page", "--out", "v"), ("v",)),
+        Command("two_tower/embed.py", (RUN, "docs.txt", *EMBED, *CPU), ("docs.npy",)),
+        Command("two_tower/export.py", (RUN, "--out", "made")),
     ),
     runs={"two_tower": (RUN, {"data": "pages", "rows": None})},
     make_files=make_files,

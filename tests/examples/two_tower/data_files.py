@@ -9,6 +9,7 @@ from examples.two_tower.generated_pairs import generate_pairs
 from examples.two_tower.near_miss_files import read_cache, read_near_misses
 from examples.two_tower.negatives import NONE
 from examples.two_tower.pair_files import read_pairs
+from examples.two_tower.pair_tables import Columns, read_rows
 
 ROWS, WIDTH = 12, 4
 
@@ -68,9 +69,33 @@ def check_misses(found):
     assert (pairs.articles[near.clamp(min=0)] != pairs.articles[:, None])[real].all()
 
 
+TABLE = [("how long does it last?", "ten hours"), ("内存有多大？", "十六 GB"), ("what is it?", "a computer")]
+
+
+def make_table(path):
+    """Write pairs of texts as a table with the form that its name says."""
+    if path.suffix == ".jsonl":
+        lines = [json.dumps({"query": one, "pos": [other]}) for one, other in TABLE]
+    else:
+        lines = ["question\tanswer", *("\t".join(pair) for pair in TABLE)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def read_table(path):
+    """Read the pairs of a table."""
+    return list(read_rows(path, Columns()))
+
+
+def check_table(rows):
+    """Fail unless the rows are texts."""
+    assert all(type(row.query) is type(row.document) is str and row.belongs for row in rows)
+
+
 # name: what makes such a file, what reads it, what must hold for what was read
 FILES = {
     "pairs.npz": (make_pairs, read_pairs, check_pairs),
+    "pairs.tsv": (make_table, read_table, check_table),
+    "pairs.jsonl": (make_table, read_table, check_table),
     "p_cache.npy": (make_cache, lambda path: read_cache(path, ROWS, WIDTH), check_cache),
     "near_misses.jsonl": (make_near_misses, read_misses, check_misses),
 }

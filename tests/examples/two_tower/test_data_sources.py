@@ -17,20 +17,18 @@ from tools.checks.page_reader import read_markdown
 
 def test_pages_give_892_passages_of_limited_length():
     passages = read_passages()
-    pages = {passage.page for passage in passages}
+    pages = {page for page, *_ in passages}
     assert (len(passages), len(pages)) == (892, 30)
-    for passage in passages:
-        assert all((passage.page, passage.english, passage.chinese))
-        assert len(passage.english) <= 120 and len(passage.chinese) <= 48
-        assert len(re.findall("[\u4e00-\u9fff]", passage.chinese)) >= 4
-    assert len({(passage.english, passage.chinese) for passage in passages}) == 892
+    for page, _, english, chinese in passages:
+        assert all((page, english, chinese))
+        assert len(english) <= 120 and len(chinese) <= 48
+        assert len(re.findall("[\u4e00-\u9fff]", chinese)) >= 4
+    assert len({passage[2:] for passage in passages}) == 892
 
 
 def test_the_head_of_the_texts_has_date_and_commit():
-    head = TEXTS.read_text(encoding="utf-8").splitlines()[0]
-    assert re.fullmatch(
-        r"# English and Chinese texts .*, \d{4}-\d\d-\d\d, commit [0-9a-f]{7,}; made by .*", head
-    )
+    origin = TEXTS.with_name("README.md").read_text(encoding="utf-8").splitlines()[-1]
+    assert re.fullmatch(r"`pairs.tsv`: English .*, \d{4}-\d\d-\d\d, commit [0-9a-f]{7,}; made by .*", origin)
     assert TEXTS.stat().st_size <= 200_000
 
 
@@ -40,11 +38,11 @@ def test_pairs_of_pages_are_unit_vectors_by_page(texts):
     torch.testing.assert_close(pairs.payloads.norm(dim=1), torch.ones(892))
     torch.testing.assert_close(pairs.plain_queries().norm(dim=1), torch.ones(892))
     for row in (0, 17, 891):
-        passage = pairs.passages[row]
-        assert torch.equal(pairs.contexts[row], context_vectors(passage.english))
-        assert torch.equal(pairs.payloads[row], text_vector(passage.chinese))
-        same = pairs.articles == pairs.articles[row]
-        assert [other.page == passage.page for other in pairs.passages] == same.tolist()
+        text = pairs.texts[row]
+        assert torch.equal(pairs.contexts[row], context_vectors(text.query))
+        assert torch.equal(pairs.payloads[row], text_vector(text.document))
+        page, same = text.place.partition("#")[0], pairs.articles == pairs.articles[row]
+        assert [other.place.partition("#")[0] == page for other in pairs.texts] == same.tolist()
 
 
 def test_features_are_words_numbers_and_pieces():
@@ -83,7 +81,7 @@ def test_known_rotation_finds_fewer_pairs_with_more_noise():
     found = []
     for noise in (0, 1.4, 3):
         pairs = generate_pairs(480, noise, 0)
-        known = torch.arange(480), pairs.payloads, pairs.payload_ids, pairs.articles
+        known = torch.arange(480), [pairs.payloads], pairs.payload_ids, pairs.articles
         found.append(retrieval(pairs.best_queries, *known)["recall_5"])
         assert retrieval(pairs.plain_queries(), *known)["recall_5"] < 0.1  # unturned, it helps nobody
     assert found[0] == 1 and found[0] > found[1] + 0.02 > found[2] + 0.1
@@ -176,5 +174,5 @@ def test_the_file_is_written_as_it_is_read(tmp_path, monkeypatch, capsys):
     assert extract_pairs.main() == 0
     assert [tuple(passage) for passage in read_passages(tmp_path / "pairs.tsv")] == [*map(tuple, pairs)]
     assert f"3 pairs of 1 pages in {tmp_path / 'pairs.tsv'}" in capsys.readouterr().out
-    head = (tmp_path / "pairs.tsv").read_text(encoding="utf-8").splitlines()[0]
-    assert re.search(r", \d{4}-\d\d-\d\d, commit [0-9a-f]{7,}; made by", head)
+    origin = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert re.search(r", \d{4}-\d\d-\d\d, commit [0-9a-f]{7,}; made by", origin)

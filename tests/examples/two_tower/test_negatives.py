@@ -65,11 +65,11 @@ def bank():
 
 
 def test_near_misses_equal_a_loop(bank, monkeypatch):
-    monkeypatch.setattr(module, "CHUNK", 7)
+    monkeypatch.setattr(module, "PIECE", 13)
     pairs, forbidden = bank
     rows = (~forbidden.held_out).nonzero().flatten()
     queries = torch.randn(len(rows), 6, generator=seeded(1))
-    found = find_near_misses(queries, rows, pairs.payloads, forbidden, 5)
+    found = find_near_misses(queries.split(7), rows, pairs.payloads, forbidden, 5)
     for query, row, ids in zip(queries, rows.tolist(), found.tolist(), strict=True):
         allowed = [
             other
@@ -89,7 +89,7 @@ def test_where_nothing_is_left_there_is_no_near_miss(bank):
     held_out = pairs.articles > 1  # articles 0 and 1, of four rows each, remain
     forbidden = Forbidden(pairs.articles, pairs.payload_ids, held_out)
     rows = (~held_out).nonzero().flatten()
-    found = find_near_misses(pairs.payloads[rows], rows, pairs.payloads, forbidden, 100)
+    found = find_near_misses([pairs.payloads[rows]], rows, pairs.payloads, forbidden, 100)
     assert found.shape == (8, 60)
     assert ((found != NONE).sum(1) == 4).all()
     assert (found[:, 4:] == NONE).all()
@@ -155,7 +155,7 @@ def test_epoch_puts_near_misses_before_own_article(pairs):
     assert (found.rows[source.held_out] == NONE).all()
     forbidden = Forbidden(pairs.articles, pairs.payload_ids, source.held_out)
     queries = model.context(pairs.contexts[learned]).detach()
-    best = find_near_misses(queries, learned, found.cache, forbidden, 2 * CANDIDATES)
+    best = find_near_misses([queries], learned, found.cache, forbidden, 2 * CANDIDATES)
     assert all(set(some) <= set(all_) for some, all_ in zip(near.tolist(), best.tolist(), strict=True))
 
 

@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 from examples.programs import array_files
 from examples.two_tower.pair_files import read_pairs
-from examples.two_tower.pairs import PairRows
+from examples.two_tower.pairs import PairRows, PlainPayloads
 from snippets.errors import UsageError
 from tests.examples.program_runs import assert_refused
 from tests.examples.two_tower.data_files import arrays
@@ -45,7 +45,7 @@ def test_what_a_file_gives(write):
     assert torch.equal(pairs.payloads, torch.from_numpy(given["target_vectors"]))
     assert pairs.articles.tolist() == given["truth_keys"][:, 0].tolist()
     assert (len(pairs), pairs.name, pairs.mapped) == (12, "pairs.npz", False)
-    assert pairs.passages is None
+    assert pairs.texts is None
 
 
 def test_a_folder_is_mapped_and_gives_the_same(write, unpack):
@@ -101,7 +101,8 @@ def test_every_value_counts_in_the_fingerprint(write):
 def test_payloads_of_any_length_are_compared_by_their_direction(write):
     payloads = arrays()["target_vectors"]
     longer = read_pairs(write(target_vectors=payloads * numpy.arange(1, 13, dtype="f")[:, None]))
-    torch.testing.assert_close(longer.plain_payloads(), F.normalize(torch.from_numpy(payloads), dim=1))
+    bank = torch.cat(list(PlainPayloads(longer.payloads, torch.device("cpu"))))
+    torch.testing.assert_close(bank, F.normalize(torch.from_numpy(payloads), dim=1))
 
 
 def with_value(name, place, value):

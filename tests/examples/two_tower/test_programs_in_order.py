@@ -10,6 +10,7 @@ from importlib.util import find_spec
 
 import pytest
 import torch
+from torch.nn import functional as F
 
 from examples.two_tower import evaluate, faiss_process, mine_near_misses, train
 from examples.two_tower import trained as trained_networks
@@ -76,7 +77,7 @@ def test_the_mined_are_the_nearest_wrong_ones(first_run):
     cache = read_cache(first_run / "p_cache.npy", 240, 32)
     queries = embed_contexts(trained.model, pairs.contexts, learned, CPU)
     forbidden = Forbidden(pairs.articles, pairs.payload_ids, trained.held_out)
-    found = find_near_misses(queries, learned, cache, forbidden, 8)
+    found = find_near_misses([queries], learned, cache, forbidden, 8)
     lines = list(parsed(first_run / "near_misses.jsonl"))
     assert [(row, ids) for _, row, ids in lines] == list(zip(learned.tolist(), found.tolist(), strict=True))
 
@@ -262,7 +263,7 @@ def test_the_split_is_that_of_the_run(call, first_run, run_copy):
     pairs, rows = trained.pairs, torch.tensor([*range(12), *range(228, 240)])
     known = pairs.payload_ids, pairs.articles
     assert report["queries"] == 24
-    expected = retrieval(pairs.plain_queries()[rows], rows, pairs.plain_payloads(), *known)
+    expected = retrieval(pairs.plain_queries()[rows], rows, [F.normalize(pairs.payloads, dim=1)], *known)
     assert report["untrained"] == pytest.approx(expected)
 
 
@@ -313,12 +314,12 @@ def test_faiss_is_asked_until_every_row_has_enough(first_run, monkeypatch):
     pairs = trained.pairs
     held_out = pairs.articles > 9
     forbidden = Forbidden(pairs.articles, pairs.payload_ids, held_out)
-    learned, bank = (~held_out).nonzero().flatten(), pairs.plain_payloads()
+    learned, bank = (~held_out).nonzero().flatten(), F.normalize(pairs.payloads, dim=1)
     asked = []
     monkeypatch.setattr(faiss_process, "ask", lambda *given: asked.append(given[2]) or by_product(*given))
     found = faiss_process.find_with_faiss(bank[learned], learned, bank, forbidden, 5)
     assert asked[0] == 20 and len(asked) > 1 and asked == [20 * 2**n for n in range(len(asked))]
-    assert torch.equal(found, find_near_misses(bank[learned], learned, bank, forbidden, 5))
+    assert torch.equal(found, find_near_misses([bank[learned]], learned, bank, forbidden, 5))
     few = Forbidden(pairs.articles, pairs.payload_ids, pairs.articles > 1)
     rows = torch.arange(24)
     found = faiss_process.find_with_faiss(bank[rows], rows, bank, few, 20)

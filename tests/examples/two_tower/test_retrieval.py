@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from examples.two_tower import retrieval as module
+from examples.two_tower import nearest
 from examples.two_tower.pairs import Pairs
 from examples.two_tower.retrieval import retrieval
 
@@ -28,10 +28,17 @@ def by_loop(queries, rows, bank, payload_ids, articles):
     return {name: value / len(rows) for name, value in sums.items()}
 
 
-@pytest.fixture(autouse=True)
-def _several_chunks(monkeypatch):
-    monkeypatch.setattr(module, "CHUNK", 7)
+@pytest.fixture(autouse=True, params=[11, 1000])
+def _several_chunks(monkeypatch, request):
+    """Score 7 queries with 11 payloads at once, or with all of them."""
+    monkeypatch.setattr(nearest, "CHUNK", 7)
+    monkeypatch.setattr(nearest, "PIECE", request.param)
     torch.manual_seed(0)
+
+
+def scores(queries, rows, bank, payload_ids, articles):
+    """Return the scores with the bank in pieces."""
+    return retrieval(queries, rows, bank.split(nearest.PIECE), payload_ids, articles)
 
 
 def test_scores_equal_a_loop():
@@ -39,7 +46,7 @@ def test_scores_equal_a_loop():
     rows = torch.arange(120)[::3]
     queries = 0.3 * bank[rows] + torch.randn(len(rows), 3)
     given = queries, rows, bank, torch.arange(120), articles
-    found = retrieval(*given)
+    found = scores(*given)
     assert found == pytest.approx(by_loop(*given))
     assert 0 < found["recall_1"] < found["recall_5"] < found["recall_10"] < found["recall_50"] < 1
     assert found["recall_50"] < found["contain_50"] < 1
@@ -52,7 +59,7 @@ def test_equal_scores_count_by_chance_and_equal_payloads_once():
     assert len(payload_ids.unique()) < 30
     rows = torch.arange(40)
     given = torch.randint(-2, 3, (40, 3)).float(), rows, bank, payload_ids, torch.arange(90)
-    found, expected = retrieval(*given), by_loop(*given)
+    found, expected = scores(*given), by_loop(*given)
     for name in (*RECALLS, "mrr"):
         assert found[name] == pytest.approx(expected[name]), name
 
@@ -60,7 +67,7 @@ def test_equal_scores_count_by_chance_and_equal_payloads_once():
 @pytest.mark.parametrize("size", [4, 40, 200])
 def test_a_constant_embedding_finds_by_luck(size):
     one = torch.ones(size, 2)
-    found = retrieval(one, torch.arange(size), one, torch.arange(size), torch.arange(size))
+    found = scores(one, torch.arange(size), one, torch.arange(size), torch.arange(size))
     for name in RECALLS:
         assert found[name] == pytest.approx(min(1, int(name.split("_")[1]) / size))
     assert found["mrr"] == pytest.approx(sum(1 / n for n in range(1, size + 1)) / size)
@@ -71,7 +78,7 @@ def test_duplicates_are_one_right_answer():
     bank = F.normalize(torch.randn(30, 6), dim=1).repeat(3, 1)
     pairs = Pairs("three times", "", bank.unsqueeze(1), bank, torch.arange(90))
     assert len(pairs.payload_ids.unique()) == 30
-    found = retrieval(bank, torch.arange(90), bank, pairs.payload_ids, pairs.articles)
+    found = scores(bank, torch.arange(90), bank, pairs.payload_ids, pairs.articles)
     assert found["recall_1"] == found["mrr"] == 1
 
 
@@ -81,8 +88,8 @@ def test_contain_50_asks_for_any_payload_of_the_article():
     bank, rows = torch.eye(width), torch.tensor([0])
     query = (bank[1] - bank[0]).unsqueeze(0)
     articles = torch.arange(width)
-    apart = retrieval(query, rows, bank, torch.arange(width), articles)
-    together = retrieval(query, rows, bank, torch.arange(width), articles.clone().index_fill_(0, rows, 1))
+    apart = scores(query, rows, bank, torch.arange(width), articles)
+    together = scores(query, rows, bank, torch.arange(width), articles.clone().index_fill_(0, rows, 1))
     assert (apart["contain_50"], together["contain_50"]) == (0, 1)
     assert apart["recall_50"] == together["recall_50"] == 0
     assert apart["mrr"] == together["mrr"] == pytest.approx(1 / width, abs=1e-6)

@@ -69,17 +69,18 @@ def test_the_five_nearest_before_and_after(ask, pages_run, texts):
     plain = pairs.payloads @ text_vector(sentence)
     for place, row in enumerate(plain.topk(5).indices.tolist()):
         score, where = lines[2 + 3 * place].split()[:2]
-        passage = pairs.passages[row]
-        assert (score, where) == (f"{plain[row]:.2f}", f"{passage.page}#{passage.section}")
-        assert [line.strip() for line in lines[3 + 3 * place : 5 + 3 * place]] == list(passage[2:])
+        text = pairs.texts[row]
+        assert (score, where) == (f"{plain[row]:.2f}", text.place)
+        assert [line.strip() for line in lines[3 + 3 * place : 5 + 3 * place]] == list(text[1:])
     model = load_trained(pages_run).model
     query = embed_contexts(model, context_vectors(sentence).unsqueeze(0), torch.tensor([0]), CPU)
     learned = (embed_payloads(model, pairs.payloads, CPU) @ query[0]).topk(5)
-    found = [f"{pairs.passages[row].page}#{pairs.passages[row].section}" for row in learned.indices.tolist()]
+    found = [pairs.texts[row].place for row in learned.indices.tolist()]
     assert [line.split()[1] for line in lines[middle + 1 :: 3]] == found
     scores = [float(line.split()[0]) for line in lines[middle + 1 :: 3]]
     assert scores == pytest.approx(learned.values.tolist(), abs=0.006)
-    of_held_out = {passage.page for passage, out in zip(pairs.passages, held_out, strict=True) if out}
+    places = (text.place.partition("#")[0] for text in pairs.texts)
+    of_held_out = {place for place, out in zip(places, held_out, strict=True) if out}
     for line in lines[2:middle:3] + lines[middle + 1 :: 3]:
         assert line.endswith("(held out)") == (line.split()[1].partition("#")[0] in of_held_out)
 
@@ -93,12 +94,13 @@ def test_sentences_may_come_one_by_one(ask, pages_run, monkeypatch):
 
 def test_what_shares_no_word_says_so(ask, pages_run):
     _, lines, _ = ask("!!!", pages_run)
-    assert lines[2] == "    nothing: no word or name of the sentence is in any passage"
+    assert lines[2] == "    nothing: the encoder finds no word of the sentence"
 
 
 def test_a_run_without_texts_is_refused(ask, first_run):
     code, _, err = ask("a sentence", first_run)
-    message = "learned from --data generated, which has no texts; search.py needs a run with --data pages\n"
+    message = "learned from --data generated, which has no texts; "
+    message += "train with texts (encode.py), or with --data pages\n"
     assert (code, err.count("\n")) == (2, 1)
     assert err.endswith(message)
 
