@@ -3,6 +3,7 @@
 import gzip
 import resource
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pyarrow
@@ -13,6 +14,9 @@ from examples.programs.tables import is_table, open_table
 from snippets.errors import UsageError
 
 ROWS = [{"a": "1", "b": "x y"}, {"a": "2", "b": "z"}]
+
+
+packed = partial(gzip.compress, mtime=0)  # equal names of tests in every process
 
 
 def rows(path: Path, *columns: str, **how) -> list[dict]:
@@ -42,12 +46,12 @@ def _folder(tmp_path, monkeypatch):
         ("quoted.csv", b'a,"b"\n1,"x y"\n2,z'),
         ("semicolon.csv", b"a;b\n1;x y\n2;z\n"),
         ("excel.txt", 'a\tb\r\n1\t"x y"\r\n2\tz\r\n'.encode("utf-16")),
-        ("big_endian.csv.gz", gzip.compress(b"\xfe\xff" + "a,b\n1,x y\n2,z\n".encode("utf-16-be"))),
+        ("big_endian.csv.gz", packed(b"\xfe\xff" + "a,b\n1,x y\n2,z\n".encode("utf-16-be"))),
         ("tabs.txt", b" a \tb\n1\tx y\n2\tz\n"),
         ("bars.txt", b"a|b\n1|x y\n2|z\n"),
         ("objects.jsonl", b'{"a": 1, "b": "x y"}\n\n{"b": "z", "a": "2", "c": [1]}\n'),
-        ("two_members.csv.gz", gzip.compress(b"a,b\n1,x y\n") + gzip.compress(b"2,z\n")),
-        ("packed.jsonl.gz", gzip.compress(b'{"a": 1, "b": "x y"}\n{"a": 2, "b": "z"}\n')),
+        ("two_members.csv.gz", packed(b"a,b\n1,x y\n") + packed(b"2,z\n")),
+        ("packed.jsonl.gz", packed(b'{"a": 1, "b": "x y"}\n{"a": 2, "b": "z"}\n')),
     ],
 )
 def test_forms_of_one_table(name, content):
@@ -121,7 +125,7 @@ def test_parquet_keeps_its_types():
         ("book.csv", b"PK\x03\x04", "save it as CSV UTF-8"),
         ("book.xlsx", b"PK\x03\x04", ".xlsx is no table here; save it as CSV UTF-8"),
         ("broken.zip", b"PK\x03\x04", "it is damaged or encrypted"),
-        ("cut.csv.gz", gzip.compress(bytes(range(32, 120)) * 9)[:60], "it is damaged"),
+        ("cut.csv.gz", packed(bytes(range(32, 120)) * 9)[:60], "it is damaged"),
         ("text.parquet", b"a,b\n", "Parquet"),
         ("magic.parquet", b"PAR1aaaa", "Parquet magic bytes not found"),
         ("cut.jsonl", b'{"a": 1', "line 1 is no JSON"),
@@ -152,7 +156,7 @@ def test_archives_with_several_files_and_folders():
 
 def test_archive_that_unpacks_absurdly_large(monkeypatch):
     monkeypatch.setattr("snippets.foreign_files.UNPACKED", 1 << 20)
-    Path("bomb.csv.gz").write_bytes(gzip.compress(b"1,2\n" * (1 << 20)))
+    Path("bomb.csv.gz").write_bytes(packed(b"1,2\n" * (1 << 20)))
     with pytest.raises(UsageError, match="no data do"):
         rows(Path("bomb.csv.gz"))
 
