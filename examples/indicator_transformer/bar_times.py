@@ -53,7 +53,9 @@ class TimeReader:
             utc, local = self.of_texts(joined(cells, clock))
         wrong = ~((utc >= FIRST) & (utc < LAST))
         if wrong.any():
-            raise UsageError(f"{self.at(int(rows[wrong.argmax()]))} has no time from 1700 to 2200; {ISO}")
+            row = int(wrong.argmax())
+            words = [str(column[row].as_py() or "") for column in (cells, clock) if column is not None]
+            raise no_time(self.at(int(rows[row])), " ".join(words))
         return utc, local
 
     def of_parquet(self, cells: pyarrow.Array) -> tuple[numpy.ndarray, numpy.ndarray]:
@@ -163,6 +165,14 @@ class TimeReader:
             order = "month/day/year" if self.month_first else "day/month/year"
             notes.append(f"dates are read as {order}")
         return notes
+
+
+def no_time(place: str, cell: str) -> UsageError:
+    """Return the error for a cell that is no time."""
+    cure = ISO
+    if re.fullmatch(r"\d[.,]?\d*E\+\d+", cell.strip(), re.IGNORECASE):
+        cure = "Excel has rounded the times; export the file again, and do not save it from Excel"
+    return UsageError(f"{place} has no time from 1700 to 2200 but {cell!r:.40}; {cure}")
 
 
 def joined(cells: pyarrow.Array, clock: pyarrow.Array | None) -> pyarrow.Array:

@@ -28,6 +28,7 @@ FOREIGN = {  # first bytes of files that are called tables
         (b"<!", b"<?", b"<html", b"<HTML", b"<head"),
         "it is a web page or XML, so the download may have failed; get it again",
     ),
+    b'{"': "it is JSON, perhaps a message of the server instead of the download; get it again",
     b"%PDF": "it is a PDF file; it takes a table of text",
 }
 NO_UTF8 = "it is no UTF-8 text; if it is GBK, convert it: COMMAND"
@@ -155,7 +156,7 @@ class Unpacked(io.RawIOBase):
         self.path = path
         self.packed: Any = open_regular(path)
         self.file: Any = self.packed
-        self.size, self.unpacked = size_of(self.packed), 0
+        self.size, self.unpacked, self.last = size_of(self.packed), 0, b""
         start = self.file.peek(2)[:2]
         if start == b"\x1f\x8b":
             self.file = gzip.GzipFile(fileobj=self.packed)
@@ -174,6 +175,9 @@ class Unpacked(io.RawIOBase):
             return self.read(size)
         if (place := content.find(b"\0")) >= 0:
             raise refused(self.path, f"byte {self.unpacked + place + 1:,} is NUL, so it is no text")
+        if not content and self.last not in (b"", b"\n", b"\r"):
+            content = b"\n"  # else pyarrow takes a header without rows for the part of a row
+        self.last = content[-1:]
         self.unpacked += len(content)
         check_unpacked(self.path, self.unpacked, self.size)
         return content
