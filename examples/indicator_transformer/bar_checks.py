@@ -1,6 +1,5 @@
 """Checks of price bars. Each error names an offending row."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -94,16 +93,6 @@ def check_spacing(times: pandas.DatetimeIndex, local: pandas.DatetimeIndex, at: 
     sessions = find_sessions(clock, step) if step else None
     missing = missing_before(clock, step, sessions) if 0 < step < DAY else numpy.zeros(len(clock), int)
     return Spacing(interval, sessions, int(missing.sum()), at(int(missing.argmax())))
-
-
-def check_missing(missing: int, count: int, gap: str, max_missing: float) -> None:
-    """Raise UsageError when more than a share `max_missing` of the bars is missing beside `count` bars."""
-    share = missing / (missing + count)
-    if share > max_missing:
-        raise UsageError(
-            f"{gap} comes after the longest gap; {missing:,} bars are missing, {share:.2%} of all; "
-            f"fill the gaps, or allow them with --max-missing {math.ceil(share * 1000) / 1000:g}"
-        )
 
 
 def in_words(distance: pandas.Timedelta) -> str:

@@ -17,13 +17,16 @@ NUMBERS = (*PRICES, "volume")
 NAMES = {
     "time": (
         "timestamp", "datetime", "date_time", "trade_time", "open_time", "open time", "window_start",
-        "gmt time", "时间", "time", "date", "trade_date", "day", "日期", "交易日期", "ts", "t", "unix", "index", "",
+        "gmt time", "时间", "time", "date", "trade_date", "day", "日期", "交易日期", "ts", "t", "unix",
+        "index", "",
     ),
     "open": ("open", "o", "开盘", "开盘价", "openprc"),
     "high": ("high", "h", "最高", "最高价", "askhi"),
     "low": ("low", "l", "最低", "最低价", "bidlo"),
     "close": ("close", "c", "收盘", "收盘价", "close/last", "prc", "price"),
-    "volume": ("volume", "tickvol", "tick_volume", "vol", "vol.", "v", "成交量", "volume_(btc)", "volume btc"),
+    "volume": (
+        "volume", "tickvol", "tick_volume", "vol", "vol.", "v", "成交量", "volume_(btc)",
+    ),
     "symbol": ("permno", "symbol", "ticker", "ts_code", "code", "股票代码", "代码", "name"),
 }  # fmt: skip
 # --8<-- [end:names]
@@ -32,6 +35,7 @@ ADJUSTED = ("adj close", "adj_close", "adjclose")
 BINANCE = 12  # columns of its files, which have no header
 CRSP = "prc"  # its close; below 0, it is the average of bid and ask on a day without trade
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|nan|null|", re.IGNORECASE)
+VOLUME_OF = re.compile(r"volume [a-z0-9]{2,10}")  # Volume BTC
 DATE = re.compile(r"\d{8}|\d{4}[-./]\d\d?[-./]\d\d?|\d\d?[-./]\d\d?[-./]\d{4}")
 
 
@@ -61,6 +65,11 @@ def are_bars(cells: Sequence[str]) -> bool:
     return sum(NUMBER.fullmatch(cell) is not None and cell != "" for cell in cells) >= 4
 
 
+def are_chinese(cells: Sequence[str]) -> bool:
+    """Return whether Chinese names of most prices are among the cells, which a wrong encoding never gives."""
+    return sum(plain(cell) in NAMES[role] and not cell.isascii() for cell in cells for role in PRICES) >= 3
+
+
 def is_yfinance(cells: Sequence[str]) -> bool:
     """Return whether the first cells begin the three header lines of yfinance's `download`."""
     return len(cells) > 1 and cells[0] in ("Price", "Ticker") and "" not in cells
@@ -72,6 +81,10 @@ def find_columns(source: object, names: Sequence[str]) -> Columns:
     found: dict[str, str] = {}
     for role, possible in NAMES.items():
         chosen = next((name for name in possible if name in known), None)
+        if (
+            role == "volume" and chosen is None
+        ):  # CryptoDataDownload has one of each currency, the traded first
+            chosen = next((name for name in known if VOLUME_OF.fullmatch(name)), None)
         if chosen is None or (chosen == "price" and not {"open", "high", "low"} <= found.keys()):
             continue  # a price alone is a trade
         if known.count(chosen) > 1:

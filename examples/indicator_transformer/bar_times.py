@@ -54,7 +54,8 @@ class TimeReader:
         wrong = ~((utc >= FIRST) & (utc < LAST))
         if wrong.any():
             row = int(wrong.argmax())
-            words = [str(column[row].as_py() or "") for column in (cells, clock) if column is not None]
+            columns = [cells] if clock is None else [cells, clock]
+            words = [column[row].cast(pyarrow.string()).as_py() or "" for column in columns]
             raise no_time(self.at(int(rows[row])), " ".join(words))
         return utc, local
 

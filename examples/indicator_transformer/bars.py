@@ -1,5 +1,6 @@
 """The price bars of each symbol in files of any known form, checked. Nothing is repaired silently."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -15,14 +16,20 @@ from examples.indicator_transformer import sessions
 from examples.indicator_transformer.bar_checks import (
     Where,
     check_duplicates,
-    check_missing,
     check_order,
     check_spacing,
     check_values,
     in_words,
 )
 from examples.indicator_transformer.bar_columns import NUMBERS
-from examples.indicator_transformer.price_files import TEXT_OF, Notes, Part, check_rows, read_file
+from examples.indicator_transformer.price_files import (
+    TEXT_OF,
+    WITHOUT_PRICES,
+    Notes,
+    Part,
+    check_rows,
+    read_file,
+)
 from examples.programs.array_files import read_npz
 from examples.programs.tables import is_table
 from snippets.errors import UsageError
@@ -34,7 +41,7 @@ REPEATED = "rows dropped, which repeat another one"
 STILL = "bars kept, in which nothing moved: the volume is 0, and all prices are the same"
 EMPTY_FILES = "files left out, which are empty"
 REPORTS = "text files left out, which hold no bars and are called like another file"
-MOST_REASONS, MOST_OF_A_REASON = 8, 200  # in one error
+MOST_REASONS, MOST_OF_A_REASON = 8, 400  # in one error
 MOST_LINES = 3  # of those left out, in the report
 
 
@@ -79,7 +86,7 @@ def read_bars(path: Path, *, symbol: str | None = None, max_missing: float = MAX
     if not chosen:
         raise UsageError(f"{path} has no symbol {symbol}; it has {', '.join(names[:20])}")
     bars = joined(chosen[0], path)
-    check_missing(bars.missing, len(bars.table), bars.gap, max_missing)
+    check_missing(bars, max_missing)
     return bars
 
 
@@ -97,7 +104,7 @@ def read_data(path: Path, *, max_missing: float = MAX_MISSING) -> list[Bars]:
                 f"{bars.symbol} every {in_words(bars.interval)}; use one folder for each interval"
             )
     for bars in all_bars:
-        check_missing(bars.missing, len(bars.table), bars.gap, max_missing)
+        check_missing(bars, max_missing)
     return all_bars
 
 
@@ -158,7 +165,7 @@ def all_refused(folder: Path, failures: dict[Path, UsageError], empty: Sequence[
     if len(failures) == 1 and not empty:
         return next(iter(failures.values()))
     reasons = [
-        shorten(str(error).removeprefix("cannot read ").replace(str(path), path.name), MOST_OF_A_REASON)
+        shorten(str(error).removeprefix("cannot read ").replace(str(path), path.name, 1), MOST_OF_A_REASON)
         for path, error in failures.items()
     ]
     reasons += [f"{path.name} is empty" for path in empty]
@@ -268,6 +275,17 @@ def sentences(notes: Notes) -> list[str]:
     found = [f"{words}: {count:,}" if count else words for words, count in notes.items()]
     left_out = [words for words in found if words.startswith(TEXT_OF)]
     return [words for words in found if words not in left_out[MOST_LINES:]]
+
+
+def check_missing(bars: Bars, max_missing: float) -> None:
+    """Raise UsageError when more than a share `max_missing` of the bars of the sessions is missing."""
+    share = bars.missing / (bars.missing + len(bars.table))
+    if share > max_missing:
+        empty = f" ({WITHOUT_PRICES}: {bars.notes[WITHOUT_PRICES]:,})" if bars.notes[WITHOUT_PRICES] else ""
+        raise UsageError(
+            f"{bars.gap} comes after the longest gap; {bars.missing:,} bars are missing, {share:.2%} of all"
+            f"{empty}; fill the gaps, or allow them with --max-missing {math.ceil(share * 1000) / 1000:g}"
+        )
 
 
 def check_enough(bars: Bars, needed: int) -> None:

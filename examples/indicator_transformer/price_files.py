@@ -16,6 +16,7 @@ from examples.indicator_transformer.bar_columns import (
     NAMES,
     Columns,
     are_bars,
+    are_chinese,
     find_columns,
     is_yfinance,
     of_yfinance,
@@ -61,7 +62,7 @@ class Part:
 
 def read_file(path: Path) -> list[Part]:
     """Return the bars of each symbol in a file, as `open_table` reads it. Raises UsageError in one line."""
-    table = open_table(path, lambda cells: not are_bars(cells) and not is_yfinance(cells))
+    table = open_table(path, lambda cells: not are_bars(cells) and not is_yfinance(cells), are_chinese)
     if not table.has_header and table.names and table.names[0] == "1" and table.of_lines:
         first = first_rows(table, 3)
         if len(first) == 3 and is_yfinance(first[0]):
@@ -116,6 +117,8 @@ def read_part(table: Table, columns: Columns, symbol: str, skip: int) -> list[Pa
         dropped = f"; {WITHOUT_PRICES}: {notes[WITHOUT_PRICES]:,}" if notes[WITHOUT_PRICES] else ""
         raise UsageError(f"{table.path} has too few bars: 0; two make an interval{dropped}")
     notes.update(dict.fromkeys(times.notes(), 0))
+    if table.encoding != "utf-8":
+        notes[f"text is read as {table.encoding.upper()}"] = 0
     joinable = columns.symbol is not None or symbol != table.path.stem
     utc, local, values, rows, codes = map(numpy.concatenate, zip(*pieces, strict=True))
     whole_file = Part(

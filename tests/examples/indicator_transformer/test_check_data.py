@@ -24,7 +24,7 @@ def test_the_report_of_real_days(goog, capsys):
     assert lines[0] == "data       1,045 bars of 1 symbol, every 1 day"
     assert lines[1].endswith("2008-10-14 00:00:00; times are as in the file, which names no time zone")
     assert lines[2].strip().startswith("the adjusted close is ignored: a split or a dividend in these prices")
-    assert lines[3].strip() == "rows dropped, without prices or without a volume: 2"
+    assert lines[3].strip() == "rows dropped, in which prices are missing: 2"
     assert lines[5].split() == ["GOOG", "1,045", "95.96", "747.24", "+19.99%", "at", "2008-04-18", "00:00:00"]
     assert lines[6].endswith("open 100, high 104.06, low 95.96, close 100.34, volume 22351900")
     assert lines[7].startswith("samples    305 with the defaults of train.py; the first one takes 741 bars")

@@ -14,7 +14,7 @@ DOCUMENT = Path(__file__).resolve().parents[3] / "docs/data/data_forms/indicator
 FORMS = {form["name"]["en"]: form for form in read_yaml(DOCUMENT)}
 DAY, NOON = "2024-01-02 00:00", "2024-01-02 14:30"
 HEADLESS = "it has no header: its columns are read as time, open, high, low, close, volume"
-DROPPED = "rows dropped, without prices or without a volume: 1"
+DROPPED = "rows dropped, in which prices are missing: 1"
 SECOND_DAY = ["2024-01-02 14:30", "2024-01-02 14:31", "2024-01-03 14:30"]
 
 # name: symbols, first time in UTC, frequency (or all times), and what is told
@@ -56,7 +56,7 @@ EXPECTED = {
     "MetaTrader 5, exported bars": (["EURUSD_M1"], NOON, "min", ["the volume is the column <TICKVOL>"]),
     "FirstRate Data": (["ACME_1min"], "2024-01-02 09:30", "min", [HEADLESS]),
     "Kibot, minutes": (["ACME"], "2024-01-31 09:30", "min", None),
-    "HistData, generic ASCII": (["DAT_ASCII_EURUSD_M1_202401"], NOON, "min", [HEADLESS]),
+    "HistData, generic ASCII": (["EURUSD"], NOON, "min", [HEADLESS]),
 }  # fmt: skip
 READ = [name for name, form in FORMS.items() if form["result"] == "read"]
 
