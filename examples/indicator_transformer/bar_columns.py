@@ -24,9 +24,7 @@ NAMES = {
     "high": ("high", "h", "最高", "最高价", "askhi"),
     "low": ("low", "l", "最低", "最低价", "bidlo"),
     "close": ("close", "c", "收盘", "收盘价", "close/last", "prc", "price"),
-    "volume": (
-        "volume", "tickvol", "tick_volume", "vol", "vol.", "v", "成交量", "volume_(btc)",
-    ),
+    "volume": ("volume", "tickvol", "tick_volume", "vol", "vol.", "v", "成交量", "volume_(btc)"),
     "symbol": ("permno", "symbol", "ticker", "ts_code", "code", "股票代码", "代码", "name"),
 }  # fmt: skip
 # --8<-- [end:names]
@@ -35,7 +33,7 @@ ADJUSTED = ("adj close", "adj_close", "adjclose")
 BINANCE = 12  # columns of its files, which have no header
 CRSP = "prc"  # its close; below 0, it is the average of bid and ask on a day without trade
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|nan|null|", re.IGNORECASE)
-VOLUME_OF = re.compile(r"volume [a-z0-9]{2,10}")  # Volume BTC
+VOLUME_OF = re.compile(r"volume [a-z0-9]{2,10}")  # Volume ETH of CryptoDataDownload
 DATE = re.compile(r"\d{8}|\d{4}[-./]\d\d?[-./]\d\d?|\d\d?[-./]\d\d?[-./]\d{4}")
 
 

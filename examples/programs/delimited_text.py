@@ -52,6 +52,9 @@ class DelimitedText:
         """Yield parts of the rows with the columns at these places, as strings. Raises many errors."""
         del self.left_out[self.titles :]
         if self.only_header:  # pyarrow takes a line without end for a part of a row
+            with Unpacked(self.path, self.encoding) as content:
+                while content.read(LONGEST_LINE):  # up to the end, where damage shows
+                    pass
             return
         numbered = [str(number + 1) for number in range(len(self.names))]
         read = arrow_csv.ReadOptions(
