@@ -39,6 +39,14 @@ def test_a_split_is_hinted_at(tmp_path):
     assert "-50.50% at 2024-01-03 00:00:00: a split?" in text
 
 
+def test_data_is_an_option_as_in_training(goog, capsys):
+    assert check_data.main(["--data", str(goog)]) == 0
+    assert capsys.readouterr().out.startswith("data       1,045 bars")
+    for words in ([], [str(goog), "--data", str(goog)]):
+        with pytest.raises(UsageError, match="name one file or folder of prices"):
+            check_data.main(words)
+
+
 def test_data_that_training_refuses_are_refused(tmp_path):
     (tmp_path / "A.csv").write_text("nothing,here\n1,2\n")
     with pytest.raises(UsageError, match="has no column for the time, the open"):
