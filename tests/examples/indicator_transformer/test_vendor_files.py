@@ -1,4 +1,4 @@
-"""What vendors do to price files beyond their columns: signs, titles, names of files, and failed downloads."""
+"""What vendors do to price files beyond their columns: signs, titles, names, failed downloads."""
 
 import pytest
 
@@ -37,13 +37,16 @@ def refusal(folder):
 
 
 def test_dollars_commas_and_letters_of_volumes(folder):
-    cells = ('"$1,234.50","$1,240",$1200.25,"$1,210.75",1.51B', '1234,1240,1200,1210,"0.5K"', "2,2,2,2,-")
-    (bars,) = read_data(folder(A_csv=["Date,Open,High,Low,Price,Vol.", *rows(*cells)]))
+    cells = ('"$1,234.50","$1,240",$1200.25,"$1,210.75",1.51B', '1234,1240,1200,1210,"0.5K"', "2,3,1,2,-")
+    lines = ["Date,Open,High,Low,Price,Vol.", *rows(*cells, start="01/{:02}/2024", first=15)]
+    (bars,) = read_data(folder(A_csv=lines))
+    assert str(bars.table.index[0].date()) == "2024-01-15"
     assert bars.table.iloc[0].tolist() == [1234.5, 1240, 1200.25, 1210.75, 1.51e9]
     assert bars.table["volume"].tolist() == [1.51e9, 500, 0]
     assert sentences(bars.notes) == [
         "the close is the column Price",
         "rows with an empty volume, which counts as 0: 1",
+        "dates are read as month/day/year",
     ]
 
 
