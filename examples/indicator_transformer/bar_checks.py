@@ -1,6 +1,5 @@
 """Checks of price bars. Each error names an offending row."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -68,15 +67,14 @@ class Spacing:
     interval: pandas.Timedelta  # the most common distance between two bars
     sessions: Sessions | None
     missing: int  # bars, within the sessions
+    gap: str  # the row after the longest gap
 
 
-def check_spacing(
-    times: pandas.DatetimeIndex, local: pandas.DatetimeIndex, max_missing: float, at: Where
-) -> Spacing:
+def check_spacing(times: pandas.DatetimeIndex, local: pandas.DatetimeIndex, at: Where) -> Spacing:
     """Return the spacing of ascending times in UTC; `local` are the same by the clock of the file.
 
     The interval is the most common distance, of several the shortest. Raises UsageError when bars of one day
-    are closer than that, or when more than a share `max_missing` of the bars of the sessions is missing.
+    are closer than that.
     """
     steps = numpy.diff(times.to_numpy())
     distances, counts = numpy.unique(steps, return_counts=True)
@@ -94,15 +92,7 @@ def check_spacing(
     step = interval.value // 1000
     sessions = find_sessions(clock, step) if step else None
     missing = missing_before(clock, step, sessions) if 0 < step < DAY else numpy.zeros(len(clock), int)
-    count = int(missing.sum())
-    share = count / (count + len(times))
-    if share > max_missing:
-        raise UsageError(
-            f"{at(int(missing.argmax()))} comes after the longest gap; {count:,} bars are missing, "
-            f"{share:.2%} of all; fill the gaps, or allow them with --max-missing "
-            f"{math.ceil(share * 1000) / 1000:g}"
-        )
-    return Spacing(interval, sessions, count)
+    return Spacing(interval, sessions, int(missing.sum()), at(int(missing.argmax())))
 
 
 def in_words(distance: pandas.Timedelta) -> str:

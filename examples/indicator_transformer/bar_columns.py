@@ -17,20 +17,23 @@ NUMBERS = (*PRICES, "volume")
 NAMES = {
     "time": (
         "timestamp", "datetime", "date_time", "trade_time", "open_time", "open time", "window_start",
-        "gmt time", "时间", "time", "date", "trade_date", "day", "日期", "交易日期", "t", "unix", "index", "",
+        "gmt time", "时间", "time", "date", "trade_date", "day", "日期", "交易日期", "ts", "t", "unix",
+        "index", "",
     ),
-    "open": ("open", "o", "开盘", "开盘价"),
-    "high": ("high", "h", "最高", "最高价"),
-    "low": ("low", "l", "最低", "最低价"),
-    "close": ("close", "c", "收盘", "收盘价"),
-    "volume": ("volume", "tickvol", "tick_volume", "vol", "v", "成交量", "volume_(btc)", "volume btc"),
-    "symbol": ("symbol", "ticker", "ts_code", "code", "股票代码", "代码", "name"),
+    "open": ("open", "o", "开盘", "开盘价", "openprc"),
+    "high": ("high", "h", "最高", "最高价", "askhi"),
+    "low": ("low", "l", "最低", "最低价", "bidlo"),
+    "close": ("close", "c", "收盘", "收盘价", "close/last", "prc", "price"),
+    "volume": ("volume", "tickvol", "tick_volume", "vol", "vol.", "v", "成交量", "volume_(btc)"),
+    "symbol": ("permno", "symbol", "ticker", "ts_code", "code", "股票代码", "代码", "name"),
 }  # fmt: skip
 # --8<-- [end:names]
 DAYS, CLOCKS = ("date", "日期", "交易日期"), ("time", "时间")  # of separate columns for day and time of day
 ADJUSTED = ("adj close", "adj_close", "adjclose")
 BINANCE = 12  # columns of its files, which have no header
+CRSP = "prc"  # its close; below 0, it is the average of bid and ask on a day without trade
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|nan|null|", re.IGNORECASE)
+VOLUME_OF = re.compile(r"volume [a-z0-9]{2,10}")  # Volume ETH of CryptoDataDownload
 DATE = re.compile(r"\d{8}|\d{4}[-./]\d\d?[-./]\d\d?|\d\d?[-./]\d\d?[-./]\d{4}")
 
 
@@ -43,6 +46,7 @@ class Columns:
     clock: str | None = None  # the time of day, when `time` is only the date
     symbol: str | None = None
     notes: tuple[str, ...] = ()  # for the user
+    below_zero: bool = False  # whether a close below 0 marks a day without trade
 
     def all(self) -> list[str]:
         """Return the names of all columns: time, numbers, and those that are not None."""
@@ -59,6 +63,11 @@ def are_bars(cells: Sequence[str]) -> bool:
     return sum(NUMBER.fullmatch(cell) is not None and cell != "" for cell in cells) >= 4
 
 
+def are_chinese(cells: Sequence[str]) -> bool:
+    """Return whether Chinese names of most prices are among the cells, which a wrong encoding never gives."""
+    return sum(plain(cell) in NAMES[role] and not cell.isascii() for cell in cells for role in PRICES) >= 3
+
+
 def is_yfinance(cells: Sequence[str]) -> bool:
     """Return whether the first cells begin the three header lines of yfinance's `download`."""
     return len(cells) > 1 and cells[0] in ("Price", "Ticker") and "" not in cells
@@ -70,8 +79,12 @@ def find_columns(source: object, names: Sequence[str]) -> Columns:
     found: dict[str, str] = {}
     for role, possible in NAMES.items():
         chosen = next((name for name in possible if name in known), None)
-        if chosen is None:
-            continue
+        if (
+            role == "volume" and chosen is None
+        ):  # CryptoDataDownload has one of each currency, the traded first
+            chosen = next((name for name in known if VOLUME_OF.fullmatch(name)), None)
+        if chosen is None or (chosen == "price" and not {"open", "high", "low"} <= found.keys()):
+            continue  # a price alone is a trade
         if known.count(chosen) > 1:
             raise UsageError(f"{source} has {known.count(chosen)} columns {chosen}; keep one of them")
         found[role] = names[known.index(chosen)]
@@ -86,6 +99,7 @@ def find_columns(source: object, names: Sequence[str]) -> Columns:
             f"{shorten(', '.join(filter(None, names)), 200)}; {cure}"
         )
     columns = Columns(found["time"], tuple(found[role] for role in NUMBERS), symbol=found.get("symbol"))
+    columns = replace(columns, below_zero=plain(found["close"]) == CRSP)
     return with_notes(with_clock(columns, names, known), known)
 
 
@@ -102,7 +116,13 @@ def with_notes(columns: Columns, known: Sequence[str]) -> Columns:
     notes = []
     if any(name in ADJUSTED for name in known):
         notes.append("the adjusted close is ignored: a split or a dividend in these prices looks like a move")
-    if plain(columns.numbers[-1]) not in ("volume", "vol", "v", "成交量"):
+    if plain(columns.numbers[3]) == "price":
+        notes.append(f"the close is the column {columns.numbers[3]}")
+    if columns.clock is None and sum(name in known for name in NAMES["time"] if name) > 1:
+        notes.append(f"the time is the column {columns.time}")
+    if columns.symbol and plain(columns.symbol) == "permno":
+        notes.append("symbols are PERMNO, which stays when a share gets another ticker")
+    if plain(columns.numbers[-1]) not in ("volume", "vol", "vol.", "v", "成交量"):
         notes.append(f"the volume is the column {columns.numbers[-1]}")
     return replace(columns, notes=tuple(notes))
 
@@ -116,6 +136,9 @@ def without_header(source: object, cells: Sequence[str]) -> Columns:
     elif len(cells) == 7 and DATE.fullmatch(cells[0]) and re.fullmatch(r"[\d:]{4,8}", cells[1]):
         columns = Columns("1", tuple(places[2:7]), clock="2")
         read_as = "date, time, open, high, low, close, volume"
+    elif len(cells) == 7 and re.fullmatch(r"\d{9,19}", cells[0]):  # Kraken
+        columns = Columns("1", tuple(places[1:6]))
+        read_as = "time, open, high, low, close, volume, number of trades"
     else:
         raise UsageError(
             f"{source} has no line with the names of its {len(cells)} columns; add one, with "

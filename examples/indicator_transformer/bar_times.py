@@ -22,6 +22,7 @@ DIGITS = re.compile(r"\d+(\.0*)?")
 COMPACT = {8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S", 17: "%Y%m%d%H%M%S"}  # 17: with milliseconds
 COMPACT_CLOCK = r"^(\d{4})(\d\d)(\d\d) (\d\d)(\d\d)(\d\d)$"  # of HistData
 ZONE = r"(:\d\d(\.\d+)?) ?(Z|UTC|[+-]\d\d(:?\d\d)?)$"
+MONTH_NAMED = re.compile(r"[A-Z][a-z]{2} \d\d, \d{4}")  # Jan 31, 2024 of Investing.com until 2022
 YEAR_LAST = re.compile(r"(\d\d?)[./-](\d\d?)[./-](\d{4})(.*)")
 
 At = Callable[[int], str]  # from the position of a row, counted from 0, to its description
@@ -53,7 +54,10 @@ class TimeReader:
             utc, local = self.of_texts(joined(cells, clock))
         wrong = ~((utc >= FIRST) & (utc < LAST))
         if wrong.any():
-            raise UsageError(f"{self.at(int(rows[wrong.argmax()]))} has no time from 1700 to 2200; {ISO}")
+            row = int(wrong.argmax())
+            columns = [cells] if clock is None else [cells, clock]
+            words = [column[row].cast(pyarrow.string()).as_py() or "" for column in columns]
+            raise no_time(self.at(int(rows[row])), " ".join(words))
         return utc, local
 
     def of_parquet(self, cells: pyarrow.Array) -> tuple[numpy.ndarray, numpy.ndarray]:
@@ -103,6 +107,11 @@ class TimeReader:
         texts = compute.replace_substring_regex(texts, r"^(\d{4})[./](\d\d?)[./](\d\d?)", r"\1-\2-\3")
         texts = compute.replace_substring_regex(texts, COMPACT_CLOCK, r"\1-\2-\3 \4:\5:\6")
         texts = compute.replace_substring_regex(texts, r"^(\d{4})(\d\d)(\d\d) (\d\d:)", r"\1-\2-\3 \4")
+        if MONTH_NAMED.fullmatch(sample):
+            self.naive = True
+            times = pandas.to_datetime(pandas.Series(texts), format="%b %d, %Y", errors="coerce")
+            times = microseconds(pandas.DatetimeIndex(times))
+            return times, times
         if YEAR_LAST.fullmatch(sample):
             texts = self.year_first(texts)
         return self.of_iso(texts)
@@ -163,6 +172,14 @@ class TimeReader:
             order = "month/day/year" if self.month_first else "day/month/year"
             notes.append(f"dates are read as {order}")
         return notes
+
+
+def no_time(place: str, cell: str) -> UsageError:
+    """Return the error for a cell that is no time."""
+    cure = ISO
+    if re.fullmatch(r"\d[.,]?\d*E\+\d+", cell.strip(), re.IGNORECASE):
+        cure = "Excel has rounded the times; export the file again, and do not save it from Excel"
+    return UsageError(f"{place} has no time from 1700 to 2200 but {cell!r:.40}; {cure}")
 
 
 def joined(cells: pyarrow.Array, clock: pyarrow.Array | None) -> pyarrow.Array:

@@ -1,9 +1,12 @@
 """The price bars of each symbol in files of any known form, checked. Nothing is repaired silently."""
 
+import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import shorten
 
 import numpy
 import pandas
@@ -19,7 +22,14 @@ from examples.indicator_transformer.bar_checks import (
     in_words,
 )
 from examples.indicator_transformer.bar_columns import NUMBERS
-from examples.indicator_transformer.price_files import Notes, Part, check_rows, read_file
+from examples.indicator_transformer.price_files import (
+    TEXT_OF,
+    WITHOUT_PRICES,
+    Notes,
+    Part,
+    check_rows,
+    read_file,
+)
 from examples.programs.array_files import read_npz
 from examples.programs.tables import is_table
 from snippets.errors import UsageError
@@ -28,7 +38,11 @@ MAX_MISSING = 0.01  # share of the bars
 NO_DATA = re.compile(r"(readme|notes?|licen[cs]e|changelog)\b.*", re.IGNORECASE)
 NEWEST_FIRST = "series turned round, which have the newest bar first"
 REPEATED = "rows dropped, which repeat another one"
+STILL = "bars kept, in which nothing moved: the volume is 0, and all prices are the same"
 EMPTY_FILES = "files left out, which are empty"
+REPORTS = "text files left out, which hold no bars and are called like another file"
+MOST_REASONS, MOST_OF_A_REASON = 8, 400  # in one error
+MOST_LINES = 3  # of those left out, in the report
 
 
 # --8<-- [start:bars]
@@ -44,6 +58,7 @@ class Bars:
     source: str  # in words, for the user
     hours: str = ""  # the sessions, in words; empty for days, and when they are unknown
     missing: int = 0  # bars, within the sessions
+    gap: str = ""  # the row after the longest gap
     local: pandas.DatetimeIndex | None = None  # the times by the file's own clock, if that is not UTC
     clock: str = "in UTC"  # of the times that are shown, in words
     notes: Notes = field(default_factory=Notes)  # what was left out or guessed, and of how many rows
@@ -70,7 +85,9 @@ def read_bars(path: Path, *, symbol: str | None = None, max_missing: float = MAX
     chosen = [group for group in parts if symbol in (None, group[0].symbol)]
     if not chosen:
         raise UsageError(f"{path} has no symbol {symbol}; it has {', '.join(names[:20])}")
-    return joined(chosen[0], max_missing, path)
+    bars = joined(chosen[0], path)
+    check_missing(bars, max_missing)
+    return bars
 
 
 def read_data(path: Path, *, max_missing: float = MAX_MISSING) -> list[Bars]:
@@ -78,7 +95,7 @@ def read_data(path: Path, *, max_missing: float = MAX_MISSING) -> list[Bars]:
 
     Raises UsageError as `read_bars` does, and when the symbols have different intervals.
     """
-    all_bars = [joined(group, max_missing, path) for group in parts_by_symbol(path)]
+    all_bars = [joined(group, path) for group in parts_by_symbol(path)]
     first = all_bars[0]
     for bars in all_bars[1:]:
         if bars.interval != first.interval:
@@ -86,23 +103,24 @@ def read_data(path: Path, *, max_missing: float = MAX_MISSING) -> list[Bars]:
                 f"{path} mixes intervals: {first.symbol} has a bar every {in_words(first.interval)}, "
                 f"{bars.symbol} every {in_words(bars.interval)}; use one folder for each interval"
             )
+    for bars in all_bars:
+        check_missing(bars, max_missing)
     return all_bars
 
 
 # --8<-- [end:read_bars]
 def parts_by_symbol(path: Path) -> list[list[Part]]:
-    """Return the parts of each symbol of a file or folder, before they are joined. Raises UsageError.
+    """Return the parts of each symbol of a file or folder, before they are joined.
+
+    Raises UsageError, which names all files of a folder that cannot be read.
 
     Case is ignored: on a Mac, AAPL.csv and aapl.csv are the same file.
     """
     notes, groups = Notes(), dict[str, list[tuple[Path, Part]]]()
     if not path.exists():
         raise UsageError(f"cannot read {path}: No such file or directory")
-    paths, count = files_of(path, notes) if path.is_dir() else [path], 0
-    for file in paths:
-        for part in read_file(file):
-            count += len(part.rows)
-            check_rows(path, count)
+    for file, parts in read_files(path, notes) if path.is_dir() else [(path, read_file(path))]:
+        for part in parts:
             groups.setdefault(part.symbol.casefold(), []).append((file, part))
     for group in groups.values():
         first, *others = dict.fromkeys(file for file, _ in group)
@@ -114,8 +132,56 @@ def parts_by_symbol(path: Path) -> list[list[Part]]:
     return result
 
 
-def files_of(folder: Path, notes: Notes) -> list[Path]:
-    """Return the files with bars in a folder, sorted without regard to case. Raises UsageError."""
+def read_files(folder: Path, notes: Notes) -> list[tuple[Path, list[Part]]]:
+    """Return the parts of each file in a folder. Raises UsageError, which names all unreadable files."""
+    paths, empty = files_of(folder)
+    names = Counter(path.stem.casefold() for path in paths)
+    found: list[tuple[Path, list[Part]]] = []
+    failures: dict[Path, UsageError] = {}
+    count = 0
+    for path in paths:
+        try:
+            parts = read_file(path)
+        except UsageError as error:
+            if path.suffix.lower() == ".txt" and names[path.stem.casefold()] > 1:
+                notes[REPORTS] += 1
+            else:
+                failures[path] = error
+            continue
+        count += sum(len(part.rows) for part in parts)
+        check_rows(folder, count)
+        found.append((path, parts))
+    if failures:
+        raise all_refused(folder, failures, empty)
+    if not found:
+        raise UsageError(f"{folder} has no file of bars; it needs one like SYMBOL.csv")
+    if empty:
+        notes[EMPTY_FILES] += len(empty)
+    return found
+
+
+def all_refused(folder: Path, failures: dict[Path, UsageError], empty: Sequence[Path]) -> UsageError:
+    """Return the error for the files of a folder that cannot be read, with the reasons of the first ones."""
+    if len(failures) == 1 and not empty:
+        return next(iter(failures.values()))
+    reasons = [
+        shorten(str(error).removeprefix("cannot read ").replace(str(path), path.name, 1), MOST_OF_A_REASON)
+        for path, error in failures.items()
+    ]
+    reasons += [f"{path.name} is empty" for path in empty]
+    more = f" | and {len(reasons) - MOST_REASONS:,} more" if len(reasons) > MOST_REASONS else ""
+    return UsageError(
+        f"{folder} has {len(reasons)} files that are refused; mend them or take them out: "
+        + " | ".join(reasons[:MOST_REASONS])
+        + more
+    )
+
+
+def files_of(folder: Path) -> tuple[list[Path], list[Path]]:
+    """Return the files with bars in a folder and the empty ones, sorted without regard to case.
+
+    Raises UsageError.
+    """
     try:
         entries = sorted(folder.iterdir(), key=lambda entry: (entry.name.casefold(), entry.name))
         paths = [entry for entry in entries if is_table(entry) and not NO_DATA.fullmatch(entry.name)]
@@ -126,12 +192,10 @@ def files_of(folder: Path, notes: Notes) -> list[Path]:
         inside = next((entry.name for entry in entries if entry.is_dir() and entry.name[0] != "."), None)
         cure = f"name a folder in it, like {folder / inside}" if inside else "it needs one like SYMBOL.csv"
         raise UsageError(f"{folder} has no file of bars; {cure}")
-    if len(paths) > len(whole):
-        notes[EMPTY_FILES] += len(paths) - len(whole)
-    return whole
+    return whole, [path for path in paths if path not in whole]
 
 
-def joined(parts: Sequence[Part], max_missing: float, source: Path) -> Bars:
+def joined(parts: Sequence[Part], source: Path) -> Bars:
     """Return the checked bars of one symbol from its parts. Raises UsageError."""
     notes = Notes()
     for part in parts:
@@ -152,8 +216,11 @@ def joined(parts: Sequence[Part], max_missing: float, source: Path) -> Bars:
     index = pandas.DatetimeIndex(utc, name="timestamp")
     table = pandas.DataFrame(dict(zip(NUMBERS, values.T, strict=True)), index=index)
     check_values(table, at)
+    still = int(((values[:, 4] == 0) & (values[:, 1] == values[:, 2])).sum())
+    if still:
+        notes[STILL] += still
     own = pandas.DatetimeIndex(local)
-    spacing = check_spacing(index, own, max_missing, at)
+    spacing = check_spacing(index, own, at)
     return Bars(
         name,
         table,
@@ -161,6 +228,7 @@ def joined(parts: Sequence[Part], max_missing: float, source: Path) -> Bars:
         f"{source}, every {in_words(spacing.interval)}",
         hours=sessions.in_words(spacing.sessions),
         missing=spacing.missing,
+        gap=spacing.gap,
         local=None if (local == utc).all() else own,
         clock=parts[0].clock,
         notes=notes,
@@ -203,8 +271,21 @@ def in_file(part: Part, turn: slice) -> Where:
 
 
 def sentences(notes: Notes) -> list[str]:
-    """Return the notes for the user."""
-    return [f"{words}: {count:,}" if count else words for words, count in notes.items()]
+    """Return the notes for the user, with the text of the first lines that were left out."""
+    found = [f"{words}: {count:,}" if count else words for words, count in notes.items()]
+    left_out = [words for words in found if words.startswith(TEXT_OF)]
+    return [words for words in found if words not in left_out[MOST_LINES:]]
+
+
+def check_missing(bars: Bars, max_missing: float) -> None:
+    """Raise UsageError when more than a share `max_missing` of the bars of the sessions is missing."""
+    share = bars.missing / (bars.missing + len(bars.table))
+    if share > max_missing:
+        empty = f" ({WITHOUT_PRICES}: {bars.notes[WITHOUT_PRICES]:,})" if bars.notes[WITHOUT_PRICES] else ""
+        raise UsageError(
+            f"{bars.gap} comes after the longest gap; {bars.missing:,} bars are missing, {share:.2%} of all"
+            f"{empty}; fill the gaps, or allow them with --max-missing {math.ceil(share * 1000) / 1000:g}"
+        )
 
 
 def check_enough(bars: Bars, needed: int) -> None:

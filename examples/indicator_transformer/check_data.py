@@ -26,7 +26,7 @@ from examples.indicator_transformer.data_sources import notes_on
 from examples.indicator_transformer.options import A_DAY, FOLDER_STRIDES
 from examples.indicator_transformer.samples import first_sample
 from examples.programs.command_line import StrictParser, expanded, number
-from snippets.errors import exit_with_one_line, tell
+from snippets.errors import UsageError, exit_with_one_line, tell
 
 MOST_SYMBOLS = 20  # in the report
 SPLIT = 0.4  # a move of 40 % from bar to bar may be a split
@@ -36,10 +36,16 @@ HORIZON = 20  # bars, the default of train.py
 def read_command_line(argv: Sequence[str] | None) -> Namespace:
     """Return the options. Raises UsageError."""
     parser = StrictParser(prog="check_data.py", description="Check price files before a training.")
-    parser.add_argument("data", type=expanded, help="file or folder of prices as vendors write them")
+    prices = "file or folder of prices as vendors write them"
+    parser.add_argument("path", nargs="?", metavar="data", type=expanded, help=prices)
+    parser.add_argument("--data", type=expanded, help="the same, as train.py takes it")
     missing = "share of the bars that may be missing; 0.01"
     parser.add_argument("--max-missing", type=number(0, 1), default=MAX_MISSING, help=missing)
-    return parser.parse_args(argv)
+    options = parser.parse_args(argv)
+    if (options.path is None) == (options.data is None):
+        raise UsageError("name one file or folder of prices, like prices or --data prices")
+    options.data = options.data or options.path
+    return options
 
 
 def largest_move(bars: Bars) -> tuple[float, pandas.Timestamp]:

@@ -14,27 +14,32 @@ from tqdm import tqdm
 
 from examples.indicator_transformer.bar_columns import (
     NAMES,
-    NUMBERS,
     Columns,
     are_bars,
+    are_chinese,
     find_columns,
     is_yfinance,
     of_yfinance,
-    plain,
     without_header,
 )
+from examples.indicator_transformer.bar_numbers import read_numbers
 from examples.indicator_transformer.bar_times import At, TimeReader
 from examples.programs.tables import PACKED_SUFFIXES, Table, open_table
 from snippets.errors import UsageError
 
-LARGEST = 1e100  # sums and products of larger numbers may be infinite
 MOST_ROWS = 20_000_000  # of all files: about 5 GB in memory until they are checked
-NUMERIC = (types.is_integer, types.is_floating, types.is_decimal, types.is_null)
-EMPTY = pyarrow.array(["", "null", "nan", "none", "na", "n/a", "-"])
 HEADER = [name for name in NAMES["time"] if name] + ["price", "ticker"]
-MONTHLY = re.compile(r"(.+?)-\d+[a-z]+-\d{4}-\d\d(-\d\d)?", re.IGNORECASE)  # BTCUSDT-1m-2024-01 of Binance
-WITHOUT_NUMBERS = "rows dropped, without prices or without a volume"
+NAMED = {  # forms of the names that vendors give to files, and the symbol in them
+    r"(.+?)-\d+[a-z]+-\d{4}-\d\d(-\d\d)?": r"\1",  # BTCUSDT-1m-2024-01 of Binance
+    r"DAT_[a-z]+_(.+?)_M1_\d{4,6}": r"\1",  # DAT_ASCII_EURUSD_M1_202401 of HistData
+    r"(.+?)_Candlestick_\d.*": r"\1",  # EURUSD_Candlestick_1_Hour_BID_01.01.2024-26.10.2024 of Dukascopy
+    r"(SH|SZ|BJ)#(\d{6})": r"\2.\1",  # SH#600519 of TDX; the number alone may be an index elsewhere
+}
+WITHOUT_PRICES = "rows dropped, in which prices are missing"
+WITHOUT_VOLUME = "rows with an empty volume, which counts as 0"
+WITHOUT_TRADE = "days dropped, without trade: their PRC below 0 is CRSP's average of bid and ask"
 OTHER_LINES = "lines left out, above or below the table"
+TEXT_OF = "line left out: "
 AGAIN_HEADER = "lines dropped, which repeat the header"
 
 Notes = Counter[str]  # what the user should know, and of how many rows; 0: of the whole file
@@ -57,7 +62,7 @@ class Part:
 
 def read_file(path: Path) -> list[Part]:
     """Return the bars of each symbol in a file, as `open_table` reads it. Raises UsageError in one line."""
-    table = open_table(path, lambda cells: not are_bars(cells) and not is_yfinance(cells))
+    table = open_table(path, lambda cells: not are_bars(cells) and not is_yfinance(cells), are_chinese)
     if not table.has_header and table.names and table.names[0] == "1" and table.of_lines:
         first = first_rows(table, 3)
         if len(first) == 3 and is_yfinance(first[0]):
@@ -79,8 +84,10 @@ def symbol_of(path: Path) -> str:
     """Return the symbol that a file is named after: BTCUSDT of BTCUSDT-1m-2024-01.zip, a.us of a.us.txt."""
     name = path.stem if path.suffix.lower() in PACKED_SUFFIXES else path.name
     stem = Path(name).stem if name != path.stem or "." in name else name
-    monthly = MONTHLY.fullmatch(stem)
-    return monthly.group(1) if monthly else stem
+    for form, symbol in NAMED.items():
+        if named := re.fullmatch(form, stem, re.IGNORECASE):
+            return named.expand(symbol)
+    return stem
 
 
 def read_part(table: Table, columns: Columns, symbol: str, skip: int) -> list[Part]:
@@ -95,9 +102,8 @@ def read_part(table: Table, columns: Columns, symbol: str, skip: int) -> list[Pa
             rows = first + numpy.arange(batch.num_rows)
             first += batch.num_rows
             batch, rows = without_headers(batch, rows, skip, headers)
-            values, whole = read_numbers(batch, rows, table.row)
-            if not whole.all():
-                notes[WITHOUT_NUMBERS] += int((~whole).sum())
+            values = read_numbers(batch, rows, table.row)
+            whole = with_prices(values, columns, notes)
             batch, rows = batch.filter(pyarrow.array(whole)), rows[whole]
             kept += len(rows)
             check_rows(table.path, kept)
@@ -108,9 +114,11 @@ def read_part(table: Table, columns: Columns, symbol: str, skip: int) -> list[Pa
                 pieces.append((utc, local, values[whole], rows, codes))
             bar.update(len(rows))
     if not pieces:
-        dropped = f"; {WITHOUT_NUMBERS}: {notes[WITHOUT_NUMBERS]:,}" if notes[WITHOUT_NUMBERS] else ""
+        dropped = f"; {WITHOUT_PRICES}: {notes[WITHOUT_PRICES]:,}" if notes[WITHOUT_PRICES] else ""
         raise UsageError(f"{table.path} has too few bars: 0; two make an interval{dropped}")
     notes.update(dict.fromkeys(times.notes(), 0))
+    if table.encoding != "utf-8":
+        notes[f"text is read as {table.encoding.upper()}"] = 0
     joinable = columns.symbol is not None or symbol != table.path.stem
     utc, local, values, rows, codes = map(numpy.concatenate, zip(*pieces, strict=True))
     whole_file = Part(
@@ -119,12 +127,28 @@ def read_part(table: Table, columns: Columns, symbol: str, skip: int) -> list[Pa
     for words, count in ((AGAIN_HEADER, len(headers)), (OTHER_LINES, len(table.left_out))):
         if count:
             notes[words] = count
+    notes.update(dict.fromkeys((TEXT_OF + line for line in table.left_out if line.strip()), 0))
     found = []
     for piece in numpy.split(numpy.arange(len(rows)), numpy.searchsorted(rows, headers)):
         if len(piece):  # of several files in one
             found += by_symbol(taken(whole_file, piece), codes[piece], list(names) or [symbol])
             whole_file.notes = Notes()
     return found
+
+
+def with_prices(values: numpy.ndarray, columns: Columns, notes: Notes) -> numpy.ndarray:
+    """Return which rows (rows,) of `values` (rows, 5) have all prices, and count the others.
+
+    An empty volume becomes 0.
+    """
+    empty = numpy.isnan(values)
+    whole = ~empty[:, :4].any(1)
+    untraded = numpy.full(len(values), columns.below_zero) & (values[:, 3] < 0)
+    empty_volume = whole & ~untraded & empty[:, 4]
+    values[empty_volume, 4] = 0
+    counts = {WITHOUT_TRADE: untraded, WITHOUT_PRICES: ~whole & ~untraded, WITHOUT_VOLUME: empty_volume}
+    notes.update({words: int(rows.sum()) for words, rows in counts.items() if rows.any()})
+    return whole & ~untraded
 
 
 def check_rows(source: Path, count: int) -> None:
@@ -183,57 +207,3 @@ def by_symbol(part: Part, codes: numpy.ndarray, names: list[str]) -> list[Part]:
             notes = whole_file if found else part.notes
             found.append(replace(taken(part, rows), symbol=name, notes=notes))
     return found
-
-
-def read_numbers(
-    batch: pyarrow.RecordBatch, rows: numpy.ndarray, at: At
-) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """Return the numbers (rows, 5) in float64, and which rows (rows,) have prices and a volume.
-
-    Raises UsageError for a number that is text or not finite, or when only some prices are there.
-    """
-    values = numpy.empty((batch.num_rows, len(NUMBERS)))
-    for place, name in enumerate(NUMBERS):
-        values[:, place] = numbers_of(batch.column(place + 1), name, rows, at)
-    empty = numpy.isnan(values)
-    whole = ~empty[:, :4].all(1) & ~empty[:, 4]
-    wrong = numpy.argwhere((empty | ~(numpy.abs(values) <= LARGEST)) & whole[:, None])
-    if len(wrong):
-        row, place = wrong[0]
-        raise not_finite(at(int(rows[row])), NUMBERS[place], values[row, place])
-    return values, whole
-
-
-def numbers_of(cells: pyarrow.Array, name: str, rows: numpy.ndarray, at: At) -> numpy.ndarray:
-    """Return a column in float64, NaN for empty cells. Raises UsageError for other texts."""
-    if types.is_string(cells.type) or types.is_large_string(cells.type):
-        cells = compute.utf8_trim_whitespace(cells)
-        empty = compute.is_in(compute.utf8_lower(cells), EMPTY)
-        cells = compute.if_else(empty, None, cells)
-        try:
-            cells = cells.cast(pyarrow.float64())
-        except pyarrow.ArrowInvalid:
-            for row, cell in enumerate(cells.to_pylist()):
-                if cell is not None and not is_number(cell):
-                    raise not_finite(at(int(rows[row])), name, cell) from None
-            raise
-    elif not any(fits(cells.type) for fits in NUMERIC):
-        raise not_finite(at(int(rows[0])), name, cells[0].as_py())
-    return cells.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
-
-
-def is_number(cell: str) -> bool:
-    """Return whether pyarrow reads a text as a number."""
-    try:
-        pyarrow.scalar(cell).cast(pyarrow.float64())
-    except pyarrow.ArrowInvalid:
-        return False
-    return True
-
-
-def not_finite(place: str, name: str, value: object) -> UsageError:
-    """Return the error for a cell that is no finite number."""
-    return UsageError(
-        f"{place}: {plain(name)} is {value!s:.60}, not a finite number; "
-        f"write numbers like 1234.5, at most {LARGEST:g}, or remove the row"
-    )

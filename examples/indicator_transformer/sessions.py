@@ -23,6 +23,7 @@ class Sessions:
     step: int  # length of a slot, microseconds
     irregular: int  # slots of all days that are unlike most days
     clock: str | None = None  # in which they are regular; None: that of the file
+    offset: int = 0  # of the bars from the beginning of their slots, microseconds
 
     @property
     def around_the_clock(self) -> bool:
@@ -58,7 +59,8 @@ def sessions_of(times: numpy.ndarray, step: int, clock: str | None) -> Sessions 
             usual[(first + numpy.arange(length)) % len(usual)] = True
     irregular = int(numpy.minimum(count, numpy.abs(days - count)).sum())
     longest = max(breaks_of(usual), key=lambda part: part[1], default=(0, 0))
-    return Sessions(usual, sum(longest) % len(usual), step, irregular, clock)
+    offset = int(numpy.quantile(times % step, 0.5, method="lower"))
+    return Sessions(usual, sum(longest) % len(usual), step, irregular, clock, offset)
 
 
 def breaks_of(usual: numpy.ndarray) -> list[tuple[int, int]]:
@@ -134,6 +136,7 @@ def ranges(sessions: Sessions) -> Iterator[tuple[str, str]]:
 
 def time_of(sessions: Sessions, slot: int) -> str:
     """Return the time of day of a slot, counted from the beginning of the trading day."""
-    seconds = (slot + sessions.start) % len(sessions.usual) * sessions.step // 1_000_000
+    begin = (slot + sessions.start) % len(sessions.usual) * sessions.step
+    seconds = (begin + sessions.offset) // 1_000_000
     text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}"
     return f"{text}:{seconds % 60:02}" if sessions.step % 60_000_000 else text

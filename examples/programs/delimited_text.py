@@ -28,6 +28,7 @@ FOREIGN = {  # first bytes of files that are called tables
         (b"<!", b"<?", b"<html", b"<HTML", b"<head"),
         "it is a web page or XML, so the download may have failed; get it again",
     ),
+    b'{"': "it is JSON, perhaps a message of the server instead of the download; get it again",
     b"%PDF": "it is a PDF file; it takes a table of text",
 }
 NO_UTF8 = "it is no UTF-8 text; if it is GBK, convert it: COMMAND"
@@ -43,11 +44,18 @@ class DelimitedText:
     separator: str
     quote: str | bool
     titles: int  # lines above the header
+    encoding: str = "utf-8"
+    only_header: bool = False
     left_out: list[str] = field(default_factory=list)  # these lines; once read, those below the rows
 
     def read(self, at: Sequence[int]) -> Iterator[pyarrow.RecordBatch]:
         """Yield parts of the rows with the columns at these places, as strings. Raises many errors."""
         del self.left_out[self.titles :]
+        if self.only_header:  # pyarrow takes a line without end for a part of a row
+            with Unpacked(self.path, self.encoding) as content:
+                while content.read(LONGEST_LINE):  # up to the end, where damage shows
+                    pass
+            return
         numbered = [str(number + 1) for number in range(len(self.names))]
         read = arrow_csv.ReadOptions(
             use_threads=False,
@@ -66,7 +74,7 @@ class DelimitedText:
             column_types=dict.fromkeys(numbered, pyarrow.string()),
             include_columns=[numbered[column] for column in at],
         )
-        with Unpacked(self.path) as content:
+        with Unpacked(self.path, self.encoding) as content:
             file = pyarrow.PythonFile(content, mode="r")
             with arrow_csv.open_csv(file, read, parse, convert) as parts:
                 yield from parts
@@ -79,9 +87,17 @@ class DelimitedText:
         return "skip"
 
 
-def open_text(path: Path, header: Callable[[list[str]], bool]) -> DelimitedText:
-    """Open delimited text. Raises OSError and ValueError."""
-    with Unpacked(path) as file:
+def open_text(
+    path: Path,
+    header: Callable[[list[str]], bool],
+    known: Callable[[list[str]], bool] | None = None,
+    encoding: str = "utf-8",
+) -> DelimitedText:
+    """Open delimited text; what is no UTF-8 is GB18030 if `known` then knows its first cells.
+
+    Raises OSError and ValueError.
+    """
+    with Unpacked(path, encoding) as file:
         start = file.read(LONGEST_LINE)
     for beginning, reason in FOREIGN.items():
         if start.startswith(beginning):
@@ -90,6 +106,8 @@ def open_text(path: Path, header: Callable[[list[str]], bool]) -> DelimitedText:
         text = start.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         if error.start < len(start) - 4:  # else the part ends within a character
+            if known and (chinese := in_gb18030(path, header, known)):
+                return chinese
             raise refused(path, NO_UTF8) from None
         text = start[: error.start].decode("utf-8-sig")
     if not text.strip():
@@ -104,7 +122,18 @@ def open_text(path: Path, header: Callable[[list[str]], bool]) -> DelimitedText:
         raise refused(path, f"its first line has more than {MOST_COLUMNS:,} columns")
     numbered = [str(number + 1) for number in range(len(cells))]
     has_header = header(cells)
-    return DelimitedText(path, cells if has_header else numbered, has_header, separator, quote, titles, above)
+    names, only_header = cells if has_header else numbered, has_header and len(text.splitlines()) == 1
+    return DelimitedText(path, names, has_header, separator, quote, titles, encoding, only_header, above)
+
+
+def in_gb18030(
+    path: Path, header: Callable[[list[str]], bool], known: Callable[[list[str]], bool]
+) -> DelimitedText | None:
+    """Return text as GB18030 reads it, None unless `known` knows its names: Latin letters decode, too."""
+    with contextlib.suppress(OSError, csv.Error):
+        text = open_text(path, header, encoding="gb18030")
+        return text if known(text.names) else None
+    return None
 
 
 def layout(text: str) -> tuple[int, str]:
@@ -150,7 +179,7 @@ def rows_of_text(text: str, separator: str, quote: str | bool) -> Iterator[list[
 class Unpacked(io.RawIOBase):
     """The text in a plain, .gz or .zip file, in UTF-8. Refuses NUL bytes, and what unpacks absurdly large."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, encoding: str = "utf-8") -> None:
         """Open the file. Raises OSError."""
         self.path = path
         self.packed: Any = open_regular(path)
@@ -163,7 +192,8 @@ class Unpacked(io.RawIOBase):
             self.file = only_member(path, self.packed)
         with damage(path):
             sixteen = self.file.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-        self.decoder = codecs.getincrementaldecoder("utf-16")() if sixteen else None
+        encoding = "utf-16" if sixteen else encoding
+        self.decoder = codecs.getincrementaldecoder(encoding)() if encoding != "utf-8" else None
 
     def read(self, size: int = -1) -> bytes:
         """Return up to `size` bytes, or of UTF-16 a little more. Raises OSError."""

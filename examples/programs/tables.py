@@ -47,6 +47,7 @@ class Table:
     read: Callable[[Sequence[int]], Iterator[pyarrow.RecordBatch]]
     titles: int = 0  # lines above the header
     left_out: list[str] = field(default_factory=list)  # titles above the rows; once read, lines below them
+    encoding: str = "utf-8"
 
     def batches(self, columns: Sequence[str]) -> Iterator[pyarrow.RecordBatch]:
         """Yield parts of the rows, with these columns in this order; cells of text formats are strings.
@@ -72,8 +73,15 @@ def is_table(path: Path) -> bool:
     return path.name[0] != "." and (suffix.lower() in SUFFIXES or path.suffix.lower() == ".zip")
 
 
-def open_table(path: Path, header: Callable[[list[str]], bool] = lambda cells: True) -> Table:
-    """Open a table; `header` returns whether the first cells are names. Raises UsageError in one line."""
+def open_table(
+    path: Path,
+    header: Callable[[list[str]], bool] = lambda cells: True,
+    known: Callable[[list[str]], bool] | None = None,
+) -> Table:
+    """Open a table; `header` returns whether the first cells are names. Raises UsageError in one line.
+
+    Text that is no UTF-8 is read as GB18030 if `known`, given its first cells, returns that they are names.
+    """
     with one_line(path):
         if path.is_dir():
             raise refused(path, "it is a folder; name a file in it")
@@ -87,8 +95,10 @@ def open_table(path: Path, header: Callable[[list[str]], bool] = lambda cells: T
             return open_parquet(path)
         if Path(path.stem if path.suffix == ".gz" else path).suffix.lower() in JSON_SUFFIXES:
             return open_json_lines(path)
-        text = delimited_text.open_text(path, header)
-        return Table(path, text.names, text.has_header, True, text.read, text.titles, text.left_out)
+        text = delimited_text.open_text(path, header, known)
+        return Table(
+            path, text.names, text.has_header, True, text.read, text.titles, text.left_out, text.encoding
+        )
 
 
 @contextlib.contextmanager

@@ -27,3 +27,11 @@ def polygon_archive(folder):
                 rows.append(f"{ticker},{100 + i},{10 + i},{11 + i},{12 + i},{9 + i},{start},7")
         with gzip.open(folder / f"{day}.csv.gz", "wt") as file:
             file.write("\n".join(rows) + "\n")
+
+
+def tdx_text(folder):
+    """Write the export of TDX: GBK, a title, padded names, tabs, and the source in the last line."""
+    rows = [f"2024/01/{2 + i:02}\t{10 + i}\t{12 + i}\t{9 + i}\t{11 + i}\t{100 + i}\t1100" for i in range(3)]
+    names = "\t".join(f"{name:>6}" for name in ("日期", "开盘", "最高", "最低", "收盘", "成交量", "成交额"))
+    lines = ["600519 示例 日线 前复权", names, *rows, "#数据来源:通达信", ""]
+    (folder / "SH#600519.txt").write_bytes("\r\n".join(lines).encode("gbk"))

@@ -14,7 +14,8 @@ DOCUMENT = Path(__file__).resolve().parents[3] / "docs/data/data_forms/indicator
 FORMS = {form["name"]["en"]: form for form in read_yaml(DOCUMENT)}
 DAY, NOON = "2024-01-02 00:00", "2024-01-02 14:30"
 HEADLESS = "it has no header: its columns are read as time, open, high, low, close, volume"
-DROPPED = "rows dropped, without prices or without a volume: 1"
+DROPPED = "rows dropped, in which prices are missing: 1"
+TURNED = "series turned round, which have the newest bar first: 1"
 SECOND_DAY = ["2024-01-02 14:30", "2024-01-02 14:31", "2024-01-03 14:30"]
 
 # name: symbols, first time in UTC, frequency (or all times), and what is told
@@ -46,7 +47,7 @@ EXPECTED = {
     "AKShare `stock_zh_a_hist`": (["000001"], DAY, "D", []),
     "AKShare `stock_zh_a_hist_min_em`": (["sz000001"], "2024-01-02 09:31", "min", []),
     "AKShare `stock_zh_a_minute`": (["sh600519"], "2024-01-02 09:31", "min", []),
-    "Tushare `daily`": (["000001.SZ"], DAY, "D", ["series turned round, which have the newest bar first: 1"]),
+    "Tushare `daily`": (["000001.SZ"], DAY, "D", [TURNED]),
     "BaoStock, minutes": (["sh.600000"], "2024-01-02 09:35", "5min", []),
     "Alpaca, CSV of a data frame": (["ACME"], NOON, "min", []),
     "Alpaca, bars as JSON lines": (["ACME"], NOON, "min", []),
@@ -56,7 +57,39 @@ EXPECTED = {
     "MetaTrader 5, exported bars": (["EURUSD_M1"], NOON, "min", ["the volume is the column <TICKVOL>"]),
     "FirstRate Data": (["ACME_1min"], "2024-01-02 09:30", "min", [HEADLESS]),
     "Kibot, minutes": (["ACME"], "2024-01-31 09:30", "min", None),
-    "HistData, generic ASCII": (["DAT_ASCII_EURUSD_M1_202401"], NOON, "min", [HEADLESS]),
+    "HistData, generic ASCII": (["EURUSD"], NOON, "min", [HEADLESS]),
+    "nasdaq.com, historical data": (
+        ["HistoricalData_1"], "2024-01-15", "D", ["dates are read as month/day/year", TURNED],
+    ),
+    "Investing.com, historical data": (
+        ["ACME Historical Data"], "2024-01-15", "D",
+        ["the close is the column Price", TURNED],
+    ),
+    "CryptoDataDownload": (
+        ["ACMEUSDT"], NOON, "h",
+        [
+            "the time is the column Date", "the volume is the column Volume ACME",
+            "lines left out, above or below the table: 1",
+            "line left out: https://www.CryptoDataDownload.com", TURNED,
+        ],
+    ),
+    "Kraken, OHLCVT": (
+        ["ACMEUSD_1"], NOON, "min", [f"{HEADLESS}, number of trades", "times are read as Unix seconds"],
+    ),
+    "CRSP daily stock file from WRDS": (
+        ["10001"], ["2024-01-02", "2024-01-03", "2024-01-05"], None,
+        [
+            "symbols are PERMNO, which stays when a share gets another ticker",
+            "days dropped, without trade: their PRC below 0 is CRSP's average of bid and ask: 1",
+        ],
+    ),
+    "TDX, exported `.txt` in GBK": (
+        ["600519.SH"], DAY, "D",
+        [
+            "text is read as GB18030", "lines left out, above or below the table: 2",
+            "line left out: 600519 示例 日线 前复权", "line left out: #数据来源:通达信",
+        ],
+    ),
 }  # fmt: skip
 READ = [name for name, form in FORMS.items() if form["result"] == "read"]
 

@@ -58,6 +58,11 @@ def test_holes_within_sessions_are_counted_exactly(name):
     assert counted(numpy.delete(times, holes)) == (7, words)
 
 
+def test_hours_begin_when_their_bars_do():
+    times = bars(range(570, 960, 60), 20)
+    assert counted(times, 60 * MINUTE) == (0, "09:30 to 15:30, 7 bars a day")
+
+
 def test_a_hole_over_noon_counts_both_sides():
     times = bars(CHINA, 20)
     assert counted(numpy.delete(times, numpy.arange(240 + 110, 240 + 135)))[0] == 25

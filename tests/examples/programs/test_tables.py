@@ -64,6 +64,21 @@ def test_zip_with_the_files_of_a_mac():
     assert rows(Path("table.zip")) == ROWS
 
 
+def test_gb18030_is_read_only_if_its_header_is_known():
+    Path("gbk.csv").write_bytes("日期,b\n1,值\n".encode("gb18030"))
+    table = open_table(Path("gbk.csv"), known=lambda cells: "日期" in cells)
+    assert (table.names, table.encoding) == (["日期", "b"], "gb18030")
+    assert [part.to_pylist() for part in table.batches(["b"])] == [[{"b": "值"}]]
+    with pytest.raises(UsageError, match="it is no UTF-8 text; if it is GBK, convert it"):
+        open_table(Path("gbk.csv"), known=lambda cells: False)
+
+
+@pytest.mark.parametrize("content", [b"a,b", b"a,b\n", b"a,b\r\n\r\n"])
+def test_only_a_header_gives_no_rows(content):
+    Path("header.csv").write_bytes(content)
+    assert rows(Path("header.csv")) == []
+
+
 def test_without_a_header_columns_are_numbered():
     Path("bare.csv").write_text("1,x y\n2,z\n", encoding="utf-8")
     table = open_table(Path("bare.csv"), lambda cells: not cells[0].isdigit())
