@@ -131,8 +131,8 @@ def image_data(
 
 
 def check_several_classes(place: str, labels: numpy.ndarray) -> None:
-    """Raise UsageError for whole numbers that are all equal."""
-    if labels.dtype.kind in "iu" and labels.size and labels.min() == labels.max():
+    """Raise UsageError for whole numbers, one per picture, that are all equal."""
+    if labels.dtype.kind in "iu" and labels.size == len(labels) > 0 and labels.min() == labels.max():
         raise UsageError(f"{place} has one class only ({labels.max()}); two are the least")
 
 
