@@ -29,6 +29,7 @@ WITHOUT_TEST = ("train_images", "train_labels", "val_images", "val_labels")
 KERAS = ("x_train", "y_train", "x_test", "y_test")
 IDX = ("train-images", "train-labels", "t10k-images", "t10k-labels")
 MOST_CLASSES = 10_000
+FLAT = "of volumes, save one slice each; or take a set of flat pictures, such as pneumoniamnist.npz"
 
 
 def load_npz(path: Path, size: int) -> ImageData:
@@ -40,6 +41,7 @@ def load_npz(path: Path, size: int) -> ImageData:
         raise UsageError(
             f"{path} has the arrays {found}; expected {', '.join(MEDMNIST)} or {', '.join(KERAS)}"
         )
+    check_several_classes(f"{path}: {keys[1]}", read_npz(path, keys[1:2])[keys[1]])  # before the pictures
     arrays = read_npz(path, keys)
     notes = ("val_images is not used",) if keys == MEDMNIST and "val_images" in present else ()
     return image_data(path, "npz", dict(zip(keys, arrays.values(), strict=True)), size, notes)
@@ -106,11 +108,10 @@ def image_data(
     check_memory(place, "its pictures take", 3 * sum(sizes.values()) * size * size)
     train_labels = as_labels(f"{place}: {y}", train_y, len(train_x))
     test_labels = as_labels(f"{place}: {y_out}", test_y, len(test_x))
+    check_several_classes(f"{place}: {y}", train_y)
     classes = int(train_labels.max()) + 1
     if test_labels.max() >= classes:
         raise UsageError(f"{place}: {y_out} has class {int(test_labels.max())}, which {y} does not have")
-    if classes < 2:
-        raise UsageError(f"{place}: {y} has one class only; two are the least")
     train_images = resized(train_x, size)
     mean, std = channel_statistics(train_images)
     return ImageData(
@@ -129,11 +130,18 @@ def image_data(
     )
 
 
+def check_several_classes(place: str, labels: numpy.ndarray) -> None:
+    """Raise UsageError for whole numbers, one per picture, that are all equal."""
+    if labels.dtype.kind in "iu" and labels.size == len(labels) > 0 and labels.min() == labels.max():
+        raise UsageError(f"{place} has one class only ({labels.max()}); two are the least")
+
+
 def check_images(place: str, images: numpy.ndarray) -> None:
     """Raise UsageError unless these are pictures: grey or RGB, uint8, at least one."""
     shape = images.shape
     if len(shape) not in (3, 4) or (len(shape) == 4 and shape[3] != 3):
-        raise UsageError(f"{place} is {shape}, expected (count, height, width) or (count, height, width, 3)")
+        expected = "expected (count, height, width) or (count, height, width, 3)"
+        raise UsageError(f"{place} is {shape}, {expected}; {FLAT}")
     if images.dtype != numpy.uint8:
         raise UsageError(f"{place} is {images.dtype}, expected uint8 from 0 to 255")
     if 0 in shape:

@@ -23,7 +23,7 @@ from examples.cifar_optimizers.data_facts import repeated_in_words, sizes_in_wor
 from examples.cifar_optimizers.data_sources import load_data
 from examples.cifar_optimizers.image_data import ImageData
 from examples.cifar_optimizers.options import HELP, IMAGE_SIZE, resolve
-from examples.cifar_optimizers.picture_sheet import draw_sheet, is_sheet
+from examples.cifar_optimizers.picture_sheet import draw_sheet, drawable, is_sheet
 from examples.programs.command_line import StrictParser, expanded, first_line
 from examples.programs.run_folder import check_target
 from snippets.errors import exit_with_one_line, tell
@@ -107,9 +107,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             (data.train_labels == label).nonzero().flatten()[:PER_CLASS] for label in range(data.classes)
         ]
         indices = torch.cat(chosen).tolist()
+        names, legend = drawable([name_of(data, label) for label in range(data.classes)])
         images = [as_drawn(data.train_images[index]) for index in indices]
-        draw_sheet(options.sheet, images, [name_of(data, int(data.train_labels[index])) for index in indices])
-        tell(f"sheet      {options.sheet}")
+        draw_sheet(options.sheet, images, [names[int(data.train_labels[index])] for index in indices])
+        tell(f"sheet      {options.sheet}{legend}")
     return 0
 
 

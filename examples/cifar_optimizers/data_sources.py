@@ -11,6 +11,7 @@ from examples.cifar_optimizers.cifar_archive import archived_set, is_packed
 from examples.cifar_optimizers.generated_images import generate_images
 from examples.cifar_optimizers.image_data import ImageData, every_fifth_of_each_class
 from examples.cifar_optimizers.picture_folders import load_pictures
+from examples.cifar_optimizers.table_files import cure_for, is_table
 from examples.programs.command_line import expanded
 from snippets.errors import UsageError
 
@@ -43,6 +44,9 @@ def name_of_file(file: Path) -> str:
         return "npz"
     if is_packed(file):
         return archived_set(file)
+    if is_table(file):
+        train = file.parent / "train"
+        raise UsageError(f"--data: {cure_for(file, train if train.is_dir() else file.parent, file.parent)}")
     cure = "unpack it and name the folder" if file.suffix.lower() == ".zip" else "name a folder of pictures"
     raise UsageError(f"--data {file} is no .npz file and no CIFAR archive (.tar.gz); {cure}")
 

@@ -25,8 +25,8 @@ from tqdm import tqdm
 
 from examples.cifar_optimizers.image_data import normalised
 from examples.cifar_optimizers.picture_folders import files_in, is_picture
-from examples.cifar_optimizers.picture_sheet import MOST, draw_sheet, is_sheet
-from examples.cifar_optimizers.pictures import read_picture
+from examples.cifar_optimizers.picture_sheet import MOST, draw_sheet, drawable, is_sheet
+from examples.cifar_optimizers.pictures import FORMATS, UnreadablePicture, in_words, read_picture
 from examples.cifar_optimizers.trained import Trained, load_trained
 from examples.programs.command_line import StrictParser, expanded, first_line
 from examples.programs.failures import explained_failures
@@ -92,26 +92,42 @@ def find_pictures(paths: Sequence[Path]) -> list[Path]:
             raise UsageError(f"there is no picture or folder {path}")
         found += [file for file in files_in(path) if is_picture(file)] if path.is_dir() else [path]
     if not found:
-        raise UsageError(f"there is no picture in {', '.join(map(str, paths))}")
+        raise UsageError(f"there is no picture ({', '.join(FORMATS)}) in {', '.join(map(str, paths))}")
     return found
+
+
+def read_all(
+    files: Sequence[Path], size: int, unreadable: list[UnreadablePicture]
+) -> Iterator[tuple[Path, torch.Tensor]]:
+    """Yield each file that can be read with its pixels; the others are appended to `unreadable`."""
+    for file in files:
+        try:
+            yield file, read_picture(file, size).pixels
+        except UnreadablePicture as error:
+            unreadable.append(error)
 
 
 # --8<-- [start:predict]
 @torch.no_grad()
-def predict(trained: Trained, files: Sequence[Path], device: torch.device) -> Iterator[Prediction]:
-    """Yield the prediction for each file. Pictures are prepared by the functions that training uses."""
+def predict(
+    trained: Trained, files: Sequence[Path], device: torch.device, unreadable: list[UnreadablePicture]
+) -> Iterator[Prediction]:
+    """Yield the prediction for each file that can be read; the others are appended to `unreadable`.
+
+    Pictures are prepared by the functions that training uses.
+    """
     network = trained.network.to(device)
     mean, std = trained.mean.to(device), trained.std.to(device)
-    drawn = {number * len(files) // MOST for number in range(MOST)}  # for the sheet: from all folders
+    drawn = {files[number * len(files) // MOST] for number in range(MOST)}  # for the sheet: from all folders
     for start in range(0, len(files), BATCH):
-        part = files[start : start + BATCH]
-        images = torch.stack([read_picture(file, trained.options.image_size).pixels for file in part])
+        read = list(read_all(files[start : start + BATCH], trained.options.image_size, unreadable))
+        if not read:
+            continue
+        images = torch.stack([pixels for _, pixels in read])
         shares = network(normalised(images.to(device), mean, std)).softmax(1).cpu()
-        for number, (file, image, share) in enumerate(zip(part, images, shares, strict=True), start):
+        for (file, image), share in zip(read, shares, strict=True):
             best = int(share.argmax())
-            yield Prediction(
-                file, trained.names[best], share[best].item(), image if number in drawn else None
-            )
+            yield Prediction(file, trained.names[best], share[best].item(), image if file in drawn else None)
 
 
 # --8<-- [end:predict]
@@ -126,6 +142,21 @@ def write_csv(path: Path, predictions: Sequence[Prediction]) -> None:
         replace_file(path, lambda file: file.write(content))
     except OSError as error:
         raise RunError(f"cannot write {path}: {error.strerror}; choose another --out") from None
+
+
+def draw_predictions(path: Path, predictions: Sequence[Prediction], names: Sequence[str]) -> None:
+    """Draw those whose pixels were kept. Raises RunError."""
+    shown, legend = drawable(names)
+    captions = dict(zip(names, shown, strict=True))
+    drawn = [(entry, entry.pixels) for entry in predictions if entry.pixels is not None]
+    if not drawn:
+        raise RunError(
+            f"cannot draw {path}: none of its {MOST} pictures can be read; remove those named above"
+        )
+    texts = [f"{captions[entry.name]}\n{entry.probability:.1%}" for entry, _ in drawn]
+    draw_sheet(path, [pixels for _, pixels in drawn], texts)
+    if legend:
+        tell(f"note       on the sheet{legend}")
 
 
 def count_right(predictions: Sequence[Prediction], names: Sequence[str]) -> tuple[int, int]:
@@ -149,15 +180,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         tell("note       it learned from generated images: about real ones it knows nothing")
     tell(f"device     {device} ({reason})")
     with explained_failures("out of memory; try --device cpu"):
-        steps = predict(trained, files, device)
+        unreadable: list[UnreadablePicture] = []
+        steps = predict(trained, files, device, unreadable)
         bar = {"total": len(files), "unit": "picture", "disable": None, "leave": False, "file": sys.stdout}
         found = list(tqdm(steps, **bar))
+    if not found:
+        raise unreadable[0]
+    if unreadable:
+        tell(f"note       {in_words(unreadable)}, left out")
     if options.out is not None:  # before printing, because the reader of the output may exit
         write_csv(options.out, found)
     if options.sheet is not None:
-        drawn = [entry for entry in found if entry.pixels is not None]
-        captions = [f"{entry.name}\n{entry.probability:.1%}" for entry in drawn]
-        draw_sheet(options.sheet, [entry.pixels for entry in drawn if entry.pixels is not None], captions)
+        draw_predictions(options.sheet, found, trained.names)
     tell("\n".join(f"{entry.probability:>9.2%}  {entry.name:<20} {entry.file}" for entry in found[:SHOWN]))
     if len(found) > SHOWN:
         where = f"in {options.out}" if options.out is not None else "with --out FILE.csv"

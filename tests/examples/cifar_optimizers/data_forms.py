@@ -172,6 +172,43 @@ def one_folder_with_csv(folder):
     return Made(folder)
 
 
+def pictures_in(folder, count):
+    """Write pictures that are in no folder of a class."""
+    write_pictures(folder.parent, {folder.name: count})
+
+
+def kaggle_labels(folder):
+    pictures_in(folder / "train", 6)
+    pictures_in(folder / "test", 3)
+    (folder / "labels.csv").write_text("id,breed\n0,dingo\n1,beagle\n")
+    (folder / "sample_submission.csv").write_text("id,beagle,dingo\n0,0.5,0.5\n")
+    return Made(folder)
+
+
+def tiny_imagenet(folder):
+    for part, names in (("train", ("n01443537/images", "n01629819/images")), ("test", ("images",))):
+        write_pictures(folder / part, dict.fromkeys(names, 5))
+    pictures_in(folder / "val" / "images", 2)
+    (folder / "val" / "val_annotations.txt").write_text("0.png\tn01443537\t0\t32\t44\t62\n")
+    return Made(folder)
+
+
+def table_of_pixels(folder):
+    names = ",".join(["label", *(f"pixel{number}" for number in range(1, 785))])
+    for part in ("train", "test"):
+        (folder / f"fashion-mnist_{part}.csv").write_text(f"{names}\n{'2,' + ','.join(['0'] * 784)}\n")
+    return Made(folder)
+
+
+def unreadable_pictures(folder):
+    write_pictures(folder, {"cat": 6, "dog": 12})
+    whole = picture_bytes(Image.effect_noise((64, 64), 90))
+    (folder / "cat" / "1.png").write_bytes(whole[: len(whole) // 2])
+    (folder / "dog" / "0.png").write_bytes(b"")
+    (folder / "kept for later").mkdir()
+    return Made(folder, 13, 3, ("cat", "dog"), (0, 1, 1))
+
+
 def zipped_pictures(folder):
     (folder / "pictures.zip").write_bytes(b"PK\5\6" + bytes(18))
     return Made(folder / "pictures.zip")

@@ -1,5 +1,6 @@
 """Pictures: kinds of pixels, orientation, cutting and resizing, and files that are refused."""
 
+import shutil
 import struct
 import zlib
 
@@ -8,15 +9,21 @@ import pytest
 import torch
 from PIL import Image
 
+from examples.cifar_optimizers import array_sets, picture_sheet
 from examples.cifar_optimizers.data_facts import count_repeated
 from examples.cifar_optimizers.data_sources import load_data
 from examples.cifar_optimizers.image_data import channel_statistics
-from examples.cifar_optimizers.pictures import read_picture
+from examples.cifar_optimizers.pictures import UnreadablePicture, read_picture
 from snippets.errors import UsageError
+from tests.examples.cifar_optimizers import data_forms
 from tests.examples.cifar_optimizers.data_forms import picture_bytes, write_pictures
 
 GREY16 = Image.fromarray(numpy.full((4, 4), 0x8001, numpy.uint16))
 HALF = Image.new("RGBA", (4, 4), (255, 0, 0, 0))
+
+
+def load(folder):
+    return load_data(str(folder), 8, download=False, check=True)
 
 
 def palette():
@@ -93,14 +100,47 @@ WHOLE = picture_bytes(Image.effect_noise((64, 64), 90))
         (picture_bytes(Image.new("F", (4, 4)), "TIFF"), "numbers of 32 bits; write it with 8 bits"),
     ],
 )
-def test_other_files_are_named(tmp_path, content, message):
-    write_pictures(tmp_path / "all", {"cat": 5, "dog": 5})
-    wrong = tmp_path / "all" / "dog" / "3.png"
+def test_unreadable_files_are_left_out_and_named(tmp_path, content, message):
+    write_pictures(tmp_path, {"cat": 5, "dog": 5})
+    wrong = tmp_path / "dog" / "3.png"
     wrong.write_bytes(content)
-    with pytest.raises(UsageError) as caught:
-        load_data(str(tmp_path / "all"), 8, download=False, check=True)
+    with pytest.raises(UnreadablePicture) as caught:
+        read_picture(wrong, 8)
     assert str(caught.value).startswith(f"cannot read {wrong}: ") and message in str(caught.value)
-    assert "\n" not in str(caught.value)
+    assert "\n" not in str(caught.value) and ".;" not in str(caught.value)
+    data = load(tmp_path)
+    assert data.train_labels.tolist() == [0] * 4 + [1] * 3
+    assert data.train_images[4:, 0, 0, 0].tolist() == [0, 10, 20]  # dogs 0, 1 and 2, as they are written
+    assert data.notes[-1].startswith("1 unreadable picture (dog/3.png: ") and message in data.notes[-1]
+
+
+def test_many_unreadable_files_are_counted(tmp_path):
+    write_pictures(tmp_path, {"cat": 20, "dog": 5})
+    for number in range(4, 16):
+        (tmp_path / "cat" / f"{number}.png").write_bytes(b"")
+    (note,) = [note for note in load(tmp_path).notes if "unreadable" in note]
+    assert note.startswith("12 unreadable pictures (cat/") and note.count(".png") == 10
+    assert note.endswith("; and 2 more), left out") and note.count("it is no picture") == 1
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "message"),
+    [
+        ("dog", "", "no picture of dog can be learned: 5 unreadable"),
+        ("", "cat", "no picture that is held out"),
+    ],
+)
+def test_a_part_without_readable_pictures_is_refused(tmp_path, train, test, message):
+    write_pictures(tmp_path / "train", {"cat": 5, "dog": 5})
+    write_pictures(tmp_path / "test", {"cat": 2})
+    for file in [
+        *(tmp_path / "train" / (train or "none")).glob("*"),
+        *(tmp_path / "test" / (test or "none")).glob("*"),
+    ]:
+        file.write_bytes(b"")
+    with pytest.raises(UsageError) as caught:
+        load(tmp_path)
+    assert str(caught.value).startswith(message) and "replace them" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -109,20 +149,23 @@ def test_other_files_are_named(tmp_path, content, message):
         ({"cat": 5}, {}, "pictures of one class (cat)"),
         ({"cat": 4, "dog": 4}, {}, "has no picture that is held out"),
         ({"cat": 2, "dog": 2}, {"owl": 1}, "test/owl is a class that"),
+        ({"pets/cat": 5, "pets/dog": 5}, {}, "with the folders cat, dog; name "),
+        ({"seg_train/cat": 5, "seg_test/cat": 5}, {}, "are parts by their names, not classes; rename them"),
+        ({"train": 5, "test": 5}, {}, "are parts by their names, not classes; put the pictures of each"),
     ],
 )
 def test_classes_that_cannot_be_learned(tmp_path, train, test, message):
     write_pictures(tmp_path / "train" if test else tmp_path, train)
     write_pictures(tmp_path / "test", test)
     with pytest.raises(UsageError) as caught:
-        load_data(str(tmp_path), 8, download=False, check=True)
+        load(tmp_path)
     assert message in str(caught.value)
 
 
 def test_repeated_pictures_are_counted(tmp_path):
     write_pictures(tmp_path / "train", {"cat": 3, "dog": 2})  # equal colours in both classes
     write_pictures(tmp_path / "test", {"cat": 5, "dog": 1})
-    data = load_data(str(tmp_path), 8, download=False, check=True)
+    data = load(tmp_path)
     assert count_repeated(data) == 4  # three cats, one dog
 
 
@@ -140,4 +183,52 @@ def test_statistics_are_those_of_the_pixels():
 
 def test_a_class_may_be_called_train(tmp_path):
     write_pictures(tmp_path, {"train": 5, "bus": 5})
-    assert load_data(str(tmp_path), 8, download=False, check=True).class_names == ("bus", "train")
+    assert load(tmp_path).class_names == ("bus", "train")
+
+
+def test_parts_without_classes_are_left_out(tmp_path):
+    write_pictures(tmp_path / "train", {"cat": 5, "dog": 5})
+    write_pictures(tmp_path, {"test": 3})
+    write_pictures(tmp_path / "val", {"cat": 2})
+    data = load(tmp_path)
+    assert (len(data.train_labels), data.test_labels.tolist()) == (10, [0, 0])
+    assert data.notes[0] == "test/ has no folders of classes and is not used"
+    shutil.rmtree(tmp_path / "val")
+    assert (len(load(tmp_path).train_labels), load(tmp_path).test_labels.tolist()) == (8, [0, 1])
+
+
+def test_moved_as_the_line_says_they_are_read(tmp_path):
+    """The cure for Kaggle's folders."""
+    data_forms.kaggle_labels(tmp_path)
+    for file in sorted((tmp_path / "train").glob("*.png")):
+        place = file.parent / ("dingo", "beagle")[file.stem < "2"]
+        place.mkdir(exist_ok=True)
+        file.rename(place / file.name)
+    with pytest.raises(UsageError, match="five per class at least"):  # two beagles, four dingos
+        load(tmp_path)
+    write_pictures(tmp_path / "train" / "dingo", {"more": 1})
+    assert (load(tmp_path).class_names, load(tmp_path).test_labels.tolist()) == (("beagle", "dingo"), [1])
+
+
+def test_names_without_a_font_become_numbers(monkeypatch):
+    monkeypatch.setattr(picture_sheet.font_manager, "findSystemFonts", list)
+    picture_sheet.find_fonts.cache_clear()
+    assert picture_sheet.drawable(["dog", "猫", "Straße"]) == (
+        ["dog", "class 1", "Straße"],
+        " (class 1 is 猫: no font has its characters)",
+    )
+    assert picture_sheet.find_fonts("猫") == (["DejaVu Sans"], {"猫"})
+    assert picture_sheet.drawable(["dog", "cat"]) == (["dog", "cat"], "")
+    picture_sheet.find_fonts.cache_clear()
+
+
+def test_labels_are_read_before_pictures(tmp_path, monkeypatch):
+    file = data_forms.write_npz(tmp_path / "one.npz", (5, 28, 28), numpy.full((5, 1), 3, numpy.uint8))
+    read = []
+    original = array_sets.read_npz
+    monkeypatch.setattr(
+        array_sets, "read_npz", lambda path, names: read.append(names) or original(path, names)
+    )
+    with pytest.raises(UsageError, match=r"train_labels has one class only \(3\); two are the least"):
+        load(file)
+    assert read == [("train_labels",)]

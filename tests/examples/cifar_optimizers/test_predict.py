@@ -2,9 +2,11 @@
 
 import csv
 import io
+import math
 import shlex
 import shutil
 from contextlib import redirect_stdout
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +16,7 @@ import torch
 from examples.cifar_optimizers import check_data, export, predict
 from examples.cifar_optimizers.data_sources import load_data
 from examples.cifar_optimizers.image_data import network_input
+from examples.cifar_optimizers.pictures import read_picture
 from examples.cifar_optimizers.train import PROGRAM
 from examples.cifar_optimizers.trained import load_trained
 from examples.programs import exported
@@ -134,7 +137,7 @@ def test_what_is_wrong_is_one_line(call, tmp_path):
         (["nowhere", tmp_path], "there is no run folder or checkpoint nowhere"),
         (["my_pictures", tmp_path], "holds no run"),
         (["run", "nowhere"], "there is no picture or folder nowhere"),
-        (["run", tmp_path / "empty"], "there is no picture in"),
+        (["run", tmp_path / "empty"], "there is no picture (PNG, JPEG"),
         (["run", tmp_path / "a.png"], "a.png: it is no picture in one of the formats"),
         (["run", tmp_path], "b.heic is a HEIC photo"),
         (["run", tmp_path, "--out", tmp_path / "mine.csv"], "mine.csv is there already"),
@@ -168,3 +171,99 @@ def test_an_exported_network_predicts_the_same(call, tmp_path, monkeypatch):
         scores = torch.export.load(tmp_path / "out" / "network.pt2").module()(images)
         assert torch.equal(scores, network.network(images))
     assert call(export, "run", "--out", tmp_path / "out").code == 0
+
+
+def test_unreadable_pictures_are_named_the_others_classified(call, tmp_path, monkeypatch):
+    write_pictures(tmp_path / "p", {"3": 2, "other": 3})
+    (tmp_path / "p" / "other" / "1.png").write_bytes(b"")
+    monkeypatch.setattr(predict, "BATCH", 1)
+    words = [tmp_path / "p", tmp_path / "p/3/0.png", "--out", tmp_path / "o.csv", "--device", "cpu"]
+    done = call(predict, "run", *words)
+    assert (done.code, done.err) == (0, "")
+    assert "note       1 unreadable picture (other/1.png: it is no picture in one of" in done.out
+    rows = list(csv.DictReader((tmp_path / "o.csv").read_text().splitlines()))
+    names = ["3/0.png", "3/1.png", "other/0.png", "other/2.png", "3/0.png"]
+    assert [row["file"] for row in rows] == [str(tmp_path / "p" / name) for name in names]
+    right = sum(row["class"] == "3" for row in rows if "/3/" in row["file"])
+    assert f"right      {right} of 3 (" in done.out  # other/ is no class
+
+
+def test_the_sheet_has_pictures_from_all_folders(call, trained, tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(predict, "draw_sheet", lambda *arguments: drawn.extend(arguments))
+    words = ["--out", tmp_path / "o.csv", "--sheet", tmp_path / "s.png", "--device", "cpu"]
+    done = call(predict, "run", "my_pictures/test", *words)
+    files = predict.find_pictures([Path("my_pictures/test")])
+    rows = list(csv.DictReader((tmp_path / "o.csv").read_text().splitlines()))
+    chosen = [number * len(files) // 64 for number in range(64)]
+    pixels = [read_picture(files[number], 8).pixels for number in chosen]
+    assert all(torch.equal(*pair) for pair in zip(drawn[1], pixels, strict=True))
+    assert drawn[2] == [f"{rows[n]['class']}\n{float(rows[n]['probability']):.1%}" for n in chosen]
+    assert f"           349 more in {tmp_path / 'o.csv'}\n" in done.out
+
+
+def test_the_report_counts_and_measures(tmp_path, monkeypatch, capsys):
+    """Pictures of (10 · number, 100, 200): every value of the report is known."""
+    write_pictures(tmp_path / "train", {"cat": 3, "dog": 1})
+    write_pictures(tmp_path / "test", {"cat": 2})
+    drawn = []
+    monkeypatch.setattr(check_data, "draw_sheet", lambda *arguments: drawn.extend(arguments))
+    monkeypatch.setattr(check_data, "PER_CLASS", 2)
+    assert check_data.main([str(tmp_path), "--image-size", "8", "--sheet", str(tmp_path / "s.png")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1:5] == [
+        "pictures   4 to learn from, 2 held out",
+        "classes    2; to learn from + held out:",
+        f"           {'cat':<20} {3:>7} + 2",
+        f"           {'dog':<20} {1:>7} + 0",
+    ]
+    mean, deviation = 7.5 / 255, math.sqrt((0 + 100 + 400 + 0) / 4 - 7.5**2) / 255
+    values = f"mean {mean:.3f}, 0.392, 0.784, deviation {deviation:.3f}, 0.004, 0.004"
+    assert f"values     0 to 200; in red, green, blue: {values} (of 0 to 1)" in lines
+    assert "sizes      12×9 pixels in the files, cut to squares, resized to 8×8" in lines
+    assert "repeated   2 of 2 held-out pictures are in training, too" in lines
+    assert "note       no picture is held out of dog" in lines
+    assert [int(image[0, 0, 0]) for image in drawn[1]] == [0, 10, 0]
+    assert drawn[2] == ["cat", "cat", "dog"]
+
+
+def test_many_classes_are_summed_up(monkeypatch):
+    monkeypatch.setattr(check_data, "SHOWN", 2)
+    data = load_data("digits", 8, download=False, check=True)
+    lines = list(check_data.describe(data))
+    counts = data.train_labels.bincount()
+    assert lines[5] == f"           and 8 more, with {counts.min()} to {counts.max()}"
+    assert lines[6] == "sizes      8×8 pixels" and not any(line.startswith("note") for line in lines)
+
+
+def test_weights_are_stored_with_what_prepares_pictures(trained, monkeypatch):
+    monkeypatch.chdir(trained.folder)
+    network = load_trained(Path("run"))
+    network = replace(
+        network, names=tuple("abcdefghij"), step=7, std=torch.tensor([1.0, 2.0, 3.0]).view(3, 1, 1)
+    )
+    made = export.export_of(network)
+    options = asdict(network.options)
+    assert made.content == {
+        "network": {"classes": 10, "width": 2},
+        "class_names": list("abcdefghij"),
+        "image_size": 8,
+        "mean": network.mean.flatten().tolist(),
+        "std": [1.0, 2.0, 3.0],
+        "options": options,
+        "step": 7,
+    }
+    assert made.inputs(3)[0].shape == (3, 3, 8, 8)
+    assert made.inputs(1)[0].std() > 0.5  # not zeros, with which many networks agree
+    assert {count for (count,) in made.sizes} == {1, 3, 16}
+
+
+def test_exports_lie_in_the_run_by_default(call, monkeypatch):
+    folders = []
+    monkeypatch.setattr(export, "check_files", lambda _, folder: folders.append(folder))
+    monkeypatch.setattr(export, "write_files", lambda _, folder: folders.append(folder) or [])
+    done = call(export, "run")
+    assert done.out.startswith("network    run/checkpoints/best.pt, step ")
+    assert folders == [Path("run/export")] * 2
+    call(export, "run/checkpoints/last.pt", "--out", "elsewhere")
+    assert folders[2:] == [Path("elsewhere")] * 2
