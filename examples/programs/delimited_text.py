@@ -5,6 +5,8 @@ import contextlib
 import csv
 import gzip
 import io
+import sys
+import time
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -74,10 +76,11 @@ class DelimitedText:
             column_types=dict.fromkeys(numbered, pyarrow.string()),
             include_columns=[numbered[column] for column in at],
         )
-        with Unpacked(self.path, self.encoding) as content:
+        with Unpacked(self.path, self.encoding) as content, released(content):
             file = pyarrow.PythonFile(content, mode="r")
             with arrow_csv.open_csv(file, read, parse, convert) as parts:
                 yield from parts
+            del file, parts
 
     def other_row(self, row: arrow_csv.InvalidRow) -> str:
         """Leave out a line below the table; every other row with more or fewer cells is an error."""
@@ -174,6 +177,22 @@ def rows_of_text(text: str, separator: str, quote: str | bool) -> Iterator[list[
     quotes: Any = csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE
     file = io.StringIO(text, newline="")
     return filter(None, csv.reader(file, delimiter=separator, quoting=quotes, strict=True))
+
+
+@contextlib.contextmanager
+def released(content: "Unpacked") -> Iterator[None]:
+    """Wait until pyarrow's thread, which reads ahead, has let go of a file, at most half a second.
+
+    A process that ends before is aborted, "terminate called without an active exception".
+    """
+    references = sys.getrefcount(content)
+    try:
+        yield
+    finally:
+        for _ in range(500):
+            if sys.getrefcount(content) <= references:
+                break
+            time.sleep(0.001)
 
 
 class Unpacked(io.RawIOBase):
