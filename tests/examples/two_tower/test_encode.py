@@ -16,8 +16,9 @@ from examples.two_tower import encode, encoding
 from examples.two_tower.data_sources import TEXTS, find_data
 from examples.two_tower.encoders import NgramEncoder, SentenceEncoder
 from examples.two_tower.ngrams import text_vector
+from examples.two_tower.pair_columns import Columns
 from examples.two_tower.pair_files import read_pairs
-from examples.two_tower.pair_tables import Columns, read_rows, read_texts
+from examples.two_tower.pair_tables import read_rows, read_texts
 from examples.two_tower.texts import Texts
 from snippets.errors import UsageError, exit_with_one_line
 
