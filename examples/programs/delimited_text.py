@@ -115,8 +115,8 @@ class DelimitedText:
                     if end.endswith(b"\n") and not quoted:
                         begins, length = line, 0
         return (
-            f"line {begins}: a row is longer than {LONGEST_LINE:,} bytes; cut its texts, or perhaps a quotation "
-            "mark has no second one"
+            f"line {begins}: a row is longer than {LONGEST_LINE:,} bytes; cut its texts, or perhaps a "
+            "quotation mark has no second one"
         )
 
 

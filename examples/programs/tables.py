@@ -25,9 +25,7 @@ JSON_SUFFIXES = (".jsonl", ".ndjson")
 SUFFIXES = (*delimited_text.SUFFIXES, *JSON_SUFFIXES, ".parquet")
 PACKED_SUFFIXES = (".gz", ".zip")
 CURES = {
-    **dict.fromkeys(
-        (".xlsx", ".xls", ".numbers"), "save its sheet as CSV UTF-8, with one row of names above the rows"
-    ),
+    **dict.fromkeys((".xlsx", ".xls", ".numbers"), "save it as CSV UTF-8, with names in its first row"),
     ".json": "write an object on each line, such as a question and its answer, in a file .jsonl",
 }
 ROWS = 1 << 16  # of a part

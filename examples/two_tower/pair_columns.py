@@ -175,10 +175,8 @@ def judge(found: Found, lower: dict[str, str], columns: Columns) -> str | None:
     ):
         if value is not None:
             if column is None:
-                raise UsageError(
-                    f"{option}: which column? name it, such as {option} {found.names[-1]}={value}; "
-                    f"{found.path} has {found}"
-                )
+                cure = "leave it out" if len(found.names) == 2 else f"name it: {option} COLUMN={value}"
+                raise UsageError(f"{option}: {found.path} has {found}, and none of a known name; {cure}")
             return column
     for column, option in ((label, "--label {}1"), (score, "--min-score {}0.8")):
         if column is not None:
