@@ -23,6 +23,7 @@ from snippets.foreign_files import LONGEST_LINE, check_unpacked, open_regular, r
 SUFFIXES = (".csv", ".tsv", ".txt", ".tab")
 SEPARATORS = ",\t;|"  # the most frequent one in the first line separates; the first of several
 MOST_COLUMNS = 1000  # each takes kilobytes in every part, even without values
+MOST_BAD = 10  # rows of another length that an error names
 MANY = 5  # columns: then a line with one cell is a title or a footer
 FOREIGN = {  # first bytes of files that are called tables
     b"\xd0\xcf\x11\xe0": "it is an Excel file; save it as CSV UTF-8",
@@ -49,10 +50,12 @@ class DelimitedText:
     encoding: str = "utf-8"
     only_header: bool = False
     left_out: list[str] = field(default_factory=list)  # these lines; once read, those below the rows
+    bad: list[arrow_csv.InvalidRow] = field(default_factory=list)  # of another length, the first ten
 
     def read(self, at: Sequence[int]) -> Iterator[pyarrow.RecordBatch]:
         """Yield parts of the rows with the columns at these places, as strings. Raises many errors."""
         del self.left_out[self.titles :]
+        self.bad.clear()
         if self.only_header:  # pyarrow takes a line without end for a part of a row
             with Unpacked(self.path, self.encoding) as content:
                 while content.read(LONGEST_LINE):  # up to the end, where damage shows
@@ -78,16 +81,55 @@ class DelimitedText:
         )
         with Unpacked(self.path, self.encoding) as content, released(content):
             file = pyarrow.PythonFile(content, mode="r")
-            with arrow_csv.open_csv(file, read, parse, convert) as parts:
-                yield from parts
-            del file, parts
+            try:
+                with arrow_csv.open_csv(file, read, parse, convert) as parts:
+                    for part in parts:
+                        if len(self.bad) >= MOST_BAD:
+                            break
+                        if not self.bad:  # else the numbers of the lines would no longer be right
+                            yield part
+            except pyarrow.ArrowInvalid as error:
+                if "straddling" not in str(error):
+                    raise
+                raise refused(self.path, self.too_long()) from None
+            finally:
+                parts = file = None
+        if self.bad:
+            raise refused(self.path, self.other_lengths())
 
     def other_row(self, row: arrow_csv.InvalidRow) -> str:
         """Leave out a line below the table; every other row with more or fewer cells is an error."""
-        if row.actual_columns > 1 or row.expected_columns < MANY:
-            return "error"
-        self.left_out.append(row.text[:200])
+        if row.actual_columns == 1 and row.expected_columns >= MANY:
+            self.left_out.append(row.text[:200])
+        elif len(self.bad) < MOST_BAD:
+            self.bad.append(row)
         return "skip"
+
+    def other_lengths(self) -> str:
+        """Return what is wrong with the rows of another length."""
+        first, *others = self.bad
+        expected = f"{first.actual_columns} values, and the first one has {first.expected_columns}"
+        more = f"; likewise line {', '.join(str(row.number) for row in others)}" if others else ""
+        return f"line {first.number} has {expected}; correct or remove it{more}"
+
+    def too_long(self) -> str:
+        """Return what is wrong with the first row that is too long, and the line in which it begins."""
+        line = begins = 1
+        length, quoted = 0, False
+        with Unpacked(self.path, self.encoding) as file:
+            while length <= LONGEST_LINE and (content := file.read(LONGEST_LINE)):
+                for end in content.splitlines(keepends=True):
+                    length += len(end)
+                    quoted ^= self.quote is not False and end.count(b'"') % 2 == 1
+                    line += end.endswith(b"\n")
+                    if length > LONGEST_LINE:
+                        break
+                    if end.endswith(b"\n") and not quoted:
+                        begins, length = line, 0
+        return (
+            f"line {begins}: a row is longer than {LONGEST_LINE:,} bytes; cut its texts, or perhaps a "
+            "quotation mark has no second one"
+        )
 
 
 def open_text(

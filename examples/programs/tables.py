@@ -5,7 +5,6 @@ What a file is, its first bytes tell; memory stays bounded, however large the fi
 
 import contextlib
 import json
-import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,12 +25,11 @@ JSON_SUFFIXES = (".jsonl", ".ndjson")
 SUFFIXES = (*delimited_text.SUFFIXES, *JSON_SUFFIXES, ".parquet")
 PACKED_SUFFIXES = (".gz", ".zip")
 CURES = {
-    **dict.fromkeys((".xlsx", ".xls", ".numbers"), "save it as CSV UTF-8"),
-    ".json": "write an object on each line, in a file .jsonl",
+    **dict.fromkeys((".xlsx", ".xls", ".numbers"), "save it as CSV UTF-8, with names in its first row"),
+    ".json": "write an object on each line, such as a question and its answer, in a file .jsonl",
 }
 ROWS = 1 << 16  # of a part
 CELL = 8  # bytes
-OTHER_LENGTH = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 PLAIN = (types.is_primitive, types.is_decimal, types.is_null)
 TEXT = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
 
@@ -120,11 +118,6 @@ def explained(message: str) -> str:
     message = message.partition("\n")[0].removeprefix("CSV parse error: ")
     if "UTF8" in message:
         return delimited_text.NO_UTF8
-    if of_row := OTHER_LENGTH.match(message):
-        line, expected, found = of_row.groups()
-        return f"line {line} has {found} values, and the first one has {expected}; correct or remove it"
-    if "straddling" in message:
-        return f"a row is longer than {LONGEST_LINE:,} bytes; perhaps a quotation mark has no second one"
     return message[:200]
 
 

@@ -8,9 +8,10 @@ import shlex
 import shutil
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
 try:
@@ -27,7 +28,7 @@ from examples.programs.run_folder import check_empty, only_process
 from examples.two_tower.encoders import NAME as ENCODER
 from examples.two_tower.encoders import Encoder, NgramEncoder, SentenceEncoder
 from examples.two_tower.encoding import PROGRESS, begin, encode, gather, identity
-from examples.two_tower.pair_tables import Columns
+from examples.two_tower.pair_columns import Columns
 from snippets.device import pick_device
 from snippets.errors import RunError, UsageError, exit_with_one_line, tell
 from snippets.stop_signals import terminate_like_ctrl_c
@@ -39,11 +40,14 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
     add = parser.add_argument
     add("file", type=expanded, metavar="FILE", help="table of pairs: .csv, .tsv, .jsonl, .parquet, .gz")
     add("--out", type=expanded, required=True, metavar="FOLDER", help="new folder for the vectors")
-    add("--query", metavar="COLUMN", help="the texts that search; found by common names")
+    add("--query", metavar="COLUMN", help="the texts that search, by name or number; found by common names")
     add("--document", metavar="COLUMN", help="the texts that are found; found by common names")
     add("--article", metavar="COLUMN", help="what is held out together; the column article, or equal texts")
-    add("--label", metavar="VALUE", help="of the rows that belong together; needed with a column label")
-    add("--min-score", type=number(-1e9, 1e9), metavar="SCORE", help="of the rows that belong together")
+    judged = parser.add_mutually_exclusive_group()
+    of_pairs = "of the rows that belong together; COLUMN is found by common names"
+    judged.add_argument("--label", metavar="[COLUMN=]VALUE", type=judged_by(str), help=of_pairs)
+    score = judged_by(number(-1e9, 1e9))
+    judged.add_argument("--min-score", metavar="[COLUMN=]SCORE", type=score, help=of_pairs)
     add("--model", metavar="NAME|FOLDER", help="of sentence-transformers; none: counts of pieces of words")
     add("--positions", type=whole_number(1, 16), help="vectors per context, with --model; 1")
     devices = ("auto", "mps", "cuda", "cpu")
@@ -52,6 +56,23 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
     if options.positions and not options.model:
         raise UsageError("--positions needs --model; the built-in encoder has 5")
     return options
+
+
+def judged_by(kind: Callable[[str], Any]) -> Callable[[str], tuple[str | None, Any]]:
+    """Return the type of an option: a value, and perhaps the column of which it is."""
+
+    def parse(word: str) -> tuple[str | None, Any]:
+        column, _, value = word.rpartition("=")
+        return column or None, kind(value)
+
+    return parse
+
+
+def columns_of(options: Namespace) -> Columns:
+    """Return the columns that the command line names."""
+    column, label = options.label or (None, None)
+    scores, least = options.min_score or (None, None)
+    return Columns(options.query, options.document, options.article, label, least, column or scores)
 
 
 def chosen_encoder(options: Namespace) -> Encoder:
@@ -68,9 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     check_empty(out)
     source = identity(options.file)
     encoder = chosen_encoder(options)
-    columns = Columns(
-        *(getattr(options, name) for name in ("query", "document", "article", "label", "min_score"))
-    )
+    columns = columns_of(options)
     settings = {"encoder": encoder.settings(), "source": source, "columns": asdict(columns)}
     work = out.with_name(f"{out.name}.unfinished")
     try:

@@ -21,8 +21,9 @@ from examples.programs.run_folder import read_json
 from examples.two_tower.encoders import NAME as ENCODER
 from examples.two_tower.encoders import Encoder
 from examples.two_tower.nearest import bar
+from examples.two_tower.pair_columns import Columns
 from examples.two_tower.pair_files import NAMES
-from examples.two_tower.pair_tables import Columns, Row, read_rows
+from examples.two_tower.pair_tables import Row, read_rows
 from examples.two_tower.texts import NAME as TEXTS
 from examples.two_tower.texts import Texts, clean, line_of
 from snippets.atomic_write import remove_leftovers, replace_file, replace_json
@@ -44,11 +45,13 @@ class Report:
     empty: int = 0
     unread: int = 0  # the encoder finds nothing in a text
     twice: int = 0
+    headers: int = 0  # repeated below the first
     contradicting: int = 0  # pairs that belong together in one row and not in another
     shared: int = 0  # pairs whose context has several payloads
     named: bool = False  # whether a column names the articles
     articles: int = 0
     largest: int = 0  # pairs of the largest article
+    notes: list[str] = field(default_factory=list)  # on the columns
 
     def lines(self) -> list[str]:
         """Return the report for the user."""
@@ -57,8 +60,9 @@ class Report:
             "with an empty text": self.empty,
             "with a text in which the encoder finds nothing": self.unread,
             "that came before": self.twice,
+            "that repeat the header": self.headers,
         }
-        lines = [f"left out   {count:,} rows {why}" for why, count in left_out.items() if count]
+        lines = self.notes + [f"left out   {count:,} rows {why}" for why, count in left_out.items() if count]
         if self.contradicting:
             lines.append(
                 f"note       {self.contradicting:,} pairs belong together in one row, not in another; kept"
@@ -110,7 +114,7 @@ def gather(source: Path, columns: Columns, encoder: Encoder, work: Path) -> Repo
 
     def write(file: BinaryIO) -> None:
         with bar(0, "reading", " rows") as done:
-            for row in read_rows(source, columns):
+            for row in read_rows(source, columns, report.notes):
                 report.rows += 1
                 done.update()
                 if taken(row, encoder, report, seen) is None:
@@ -125,10 +129,10 @@ def gather(source: Path, columns: Columns, encoder: Encoder, work: Path) -> Repo
                     )
 
     replace_file(work / TEXTS, write)
+    if not report.rows:
+        raise UsageError(f"{source} has a header and no rows below it")
     if not report.pairs:
-        raise UsageError(
-            f"{source}: of {report.rows:,} rows no pair is left: " + ("; ".join(report.lines()) or "empty")
-        )
+        raise UsageError(f"{source}: of {report.rows:,} rows no pair is left: {'; '.join(report.lines())}")
     keys = articles_of(seen)
     check_articles(source, keys, report)
     report.contradicting = len(seen.pairs & seen.apart)
@@ -141,7 +145,9 @@ def gather(source: Path, columns: Columns, encoder: Encoder, work: Path) -> Repo
 def taken(row: Row, encoder: Encoder, report: Report, seen: Seen) -> Row | None:
     """Count a row, and return it if it becomes a pair."""
     pair = hashed(row.query.strip(), row.document.strip())
-    if not row.belongs:
+    if row.repeats:
+        report.headers += 1
+    elif not row.belongs:
         report.apart += 1
         seen.apart.add(pair)
     elif not row.query.strip() or not row.document.strip():

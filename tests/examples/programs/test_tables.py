@@ -123,6 +123,11 @@ def test_parquet_keeps_its_types():
     ("name", "content", "message"),
     [
         ("short.csv", b"a,b\n1,2\n1\n", "line 3 has 1 values, and the first one has 2; correct or remove it"),
+        (
+            "bad.csv",
+            b"a,b\n1\n1,2\n1\n1,2,3\n",
+            "line 2 has 1 values, and the first one has 2; correct or remove it; likewise line 4, 5",
+        ),
         ("long.csv", b"a,b\n1,2,3\n", "line 2 has 3 values, and the first one has 2"),
         ("sixteen.csv", "a,b\n".encode("utf-16")[:-1], "it is damaged"),
         (
@@ -138,7 +143,11 @@ def test_parquet_keeps_its_types():
         ("wide.csv", b"a," * 1001 + b"\n", "more than 1,000 columns"),
         ("page.csv", b"<!DOCTYPE html>", "the download may have failed"),
         ("book.csv", b"PK\x03\x04", "save it as CSV UTF-8"),
-        ("book.xlsx", b"PK\x03\x04", ".xlsx is no table here; save it as CSV UTF-8"),
+        (
+            "book.xlsx",
+            b"PK\x03\x04",
+            ".xlsx is no table here; save it as CSV UTF-8, with names in its first row",
+        ),
         ("broken.zip", b"PK\x03\x04", "it is damaged or encrypted"),
         ("cut.csv.gz", packed(bytes(range(32, 120)) * 9)[:60], "it is damaged"),
         ("text.parquet", b"a,b\n", "Parquet"),

@@ -8,8 +8,9 @@ import torch
 from examples.two_tower.generated_pairs import generate_pairs
 from examples.two_tower.near_miss_files import read_cache, read_near_misses
 from examples.two_tower.negatives import NONE
+from examples.two_tower.pair_columns import Columns
 from examples.two_tower.pair_files import read_pairs
-from examples.two_tower.pair_tables import Columns, read_rows
+from examples.two_tower.pair_tables import read_rows
 
 ROWS, WIDTH = 12, 4
 

@@ -16,8 +16,9 @@ from examples.two_tower import encode, encoding
 from examples.two_tower.data_sources import TEXTS, find_data
 from examples.two_tower.encoders import NgramEncoder, SentenceEncoder
 from examples.two_tower.ngrams import text_vector
+from examples.two_tower.pair_columns import Columns
 from examples.two_tower.pair_files import read_pairs
-from examples.two_tower.pair_tables import Columns, read_rows, read_texts
+from examples.two_tower.pair_tables import read_rows, read_texts
 from examples.two_tower.texts import Texts
 from snippets.errors import UsageError, exit_with_one_line
 
@@ -123,6 +124,25 @@ def test_pairs_with_equal_texts_are_one_article(call):
     assert "2 pairs share a query with another one: no negatives of each other" in done.out
 
 
+@pytest.mark.parametrize("header", ["问题,答案", "Frage,Antwort", "question,réponse", "提问,回答"])
+def test_headers_of_other_languages_are_no_pairs(call, header):
+    done = call(f"{header}\none,eins\ntwo,zwei\n{header}\n")
+    assert "3 rows, 2 pairs" in done.out and "left out   1 rows that repeat the header" in done.out
+    assert "no header seen" not in done.out
+
+
+def test_unknown_headers_and_unused_columns_are_shown(call):
+    done = call("domanda,risposta\none,eins\n")
+    assert "note       no header seen; first row: 1 (domanda), 2 (risposta)" in done.out
+    done = call("anchor,positive,negative\na,b,c\nd,e,f\n", out="other")
+    assert "note       columns not used: negative" in done.out
+
+
+def test_columns_are_named_by_their_numbers(call):
+    done = call("a,b,5\nc,d,3.5\ne,f,4\n", "--query", "2", "--document", "1", "--min-score", "3=4")
+    assert [tuple(text[1:]) for text in Texts(done.folder / "texts.jsonl")] == [("b", "a"), ("f", "e")]
+
+
 # ---- Goes on ----
 
 
@@ -180,19 +200,29 @@ def test_sigterm_ends_it_like_ctrl_c(call, monkeypatch):
     ("content", "words", "message"),
     [
         (HEAD + "a,b\nc\n", (), "line 3 has 1 values"),
-        (HEAD, (), "of 0 rows no pair is left"),
+        (HEAD, (), "has a header and no rows below it"),
         ("", (), "it is empty"),
         ("text\none\ntwo\n", (), "has a single column (text); a pair takes two texts in each row"),
         ("text,title\na,b\n", (), "which two columns belong together?"),
         (
             HEAD + "a,b\n",
             ("--query", "frage"),
-            "--query frage: pairs.csv has no such column; it has question",
+            "--query frage: pairs.csv has no such column; it has the columns question",
         ),
-        (HEAD + "a,b\n", ("--label", "1"), "--label: pairs.csv has no column label; leave it out"),
+        (HEAD + "a,b\n", ("--label", "1"), "and none of a known name; leave it out"),
         (HEAD + "a,b\na,c\n", (), "all 2 pairs hang together by equal texts"),
         (HEAD + f"{'a' * 100_001},b\n", (), "line 2: a text of 100,001 characters; cut it"),
-        (HEAD + f"{'a' * (1 << 21)},b\n", (), "a row is longer than 1,048,576 bytes"),
+        (
+            HEAD + f"a,b\n{'a' * (1 << 21)},b\n",
+            (),
+            "line 3: a row is longer than 1,048,576 bytes; cut its texts",
+        ),
+        ("q,a,same\none,b,1\n", ("--query", "q", "--document", "a", "--label", "1"), "--label COLUMN=1"),
+        ("q,a,same\nb,c,1\nd,e,0\n", ("--query", "1", "--document", "a"), "column same, so not all rows"),
+        ("b,c,1\nd,e,0\n", ("--query", "1", "--document", "2"), "such as --label 3=1, or --label all"),
+        ("b,c,1.5\nd,e,5\n", ("--query", "1", "--document", "2"), "such as --min-score 3=4, or"),
+        (HEAD + "a,b\n", ("--query", "answer", "--document", "2"), "both name the column answer"),
+        ("query,query,answer\na,b,c\n", (), "has several columns query; rename all but one"),
         (HEAD + "a,b\0c\n", (), "is NUL, so it is no text"),
         ("question,answer,score\na,b,high\n", ("--min-score", "1"), "line 2: score is 'high', no number"),
     ],
