@@ -11,6 +11,7 @@ import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
@@ -109,7 +110,7 @@ def read_drawn(options: Namespace) -> tuple[Parts, list[str], int]:
     bad: list[str] = []
     drawn = {split: read_drawings(found, options.unit, words, bad) for split, found in files.items()}
     plans, findings = to_plans([one for part in drawn.values() for one in part], options.scale, options.snap)
-    print(*findings.lines(), *passed_over(options.source, sum(files.values(), [])), sep="\n")
+    print(*findings.lines(), *passed_over(options.source, {*chain(*files.values())}), sep="\n")
     bad += findings.bad
     good = [plan for plan in plans if plan is not None]
     if split_up:
@@ -128,7 +129,7 @@ def read_drawn(options: Namespace) -> tuple[Parts, list[str], int]:
     return {split: [good[one] for one in part] for split, part in cut.items()}, bad, len(good) + len(bad)
 
 
-def passed_over(source: Path, files: list[Path]) -> Iterator[str]:
+def passed_over(source: Path, files: set[Path]) -> Iterator[str]:
     """Yield a line with the names of the files of a folder that are not read, if there are any."""
     others = [one for one in files_in(source) if one not in files] if source.is_dir() else []
     if others:
@@ -147,10 +148,9 @@ def holds_drawings(source: Path) -> bool:
         return source.suffix != ".npy" and source.exists()
     if any(next(place.glob("*.npy"), None) for place in (source, *(source / split for split in SPLITS))):
         return bool(set(READERS) & {file.suffix.lower() for file in files_in(source)})
-    found = [file for file in source.rglob("*") if file.suffix.lower() in OTHERS and file.is_file()]
-    if found and (not find_drawings(source) or found[0].suffix.lower() == ".geojson"):
-        read_drawings(sorted(found)[:1], None, {})  # says what to do
     if not find_drawings(source):
+        others = [file for file in source.rglob("*") if file.suffix.lower() in OTHERS and file.is_file()]
+        read_drawings(sorted(others)[:1], None, {})  # says what to do
         raise UsageError(f"{source} has no .json, .dxf, .svg or .npy files, and no folders with such files")
     return True
 

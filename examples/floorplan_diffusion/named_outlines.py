@@ -59,8 +59,8 @@ def rooms_of(
 ) -> DrawnPlan:
     """Return the plan of a drawing: its closed lines with a known name. Raises UsageError.
 
-    A line's own name counts before a text inside. What encloses two rooms or lies in one is no room. The names
-    of the others are counted, as `unnamed` where they could be rooms. `find_names` refuses a set with such.
+    A line's own name counts before a text inside. What encloses two rooms or lies in one is no room. Other
+    lines without a known name could be rooms, and `find_names` refuses plans with such.
     """
     texts = [label for label in labels if not is_size(label.text)]
     outlines = [outline_of(number, line, texts, own) for number, line in enumerate(lines)]

@@ -16,7 +16,7 @@ from snippets.errors import UsageError
 
 Read = Callable[[Path, str | None, dict[str, int]], list[DrawnPlan]]
 READERS: dict[str, Read] = {".json": read_json_plans, ".dxf": read_dxf_plan, ".svg": read_svg_plan}
-SETTINGS = "config.json"  # of a run, beside its plans
+BESIDE = ("config.json", "manifest.json")  # of a run, of a map
 OTHERS = {  # suffixes with the way from them to a form that is read
     ".dwg": "DWG is not read; save it as DXF in the program that made it",
     ".png": "pictures are not read; GSDiff's scripts turn those of RPLAN into .npy files",
@@ -53,21 +53,18 @@ class Findings:
 def find_drawings(folder: Path) -> list[Path]:
     """Return the JSON, DXF and SVG files in a folder, or else in those in it, or the file itself.
 
-    Hidden files and the settings of a run are none. Of one plan in several forms, the first of READERS counts.
+    Hidden files and the settings of a run are none. Of one plan in several forms, the first one counts.
     """
     if folder.is_file():
         return [folder]
     for files in (folder.iterdir(), folder.rglob("*")):
-        found = sorted(f for f in files if f.suffix.lower() in READERS and f.is_file() and f.name != SETTINGS)
-        forms = {f.with_suffix(""): f for suffix in reversed(READERS) for f in found if is_form(f, suffix)}
+        found = [f for f in files if f.is_file() and f.name not in BESIDE and not f.name.startswith(".")]
+        forms = {
+            f.with_suffix(""): f for suffix in reversed(READERS) for f in found if f.suffix.lower() == suffix
+        }
         if forms:
             return sorted(forms.values())
     return []
-
-
-def is_form(file: Path, suffix: str) -> bool:
-    """Return whether a file has a suffix and is not hidden."""
-    return file.suffix.lower() == suffix and not file.name.startswith(".")
 
 
 def read_drawings(
