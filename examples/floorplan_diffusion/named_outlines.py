@@ -24,6 +24,8 @@ from snippets.errors import UsageError
 
 LARGEST = 1 << 25  # bytes of a drawing
 NEAR = 0.02  # of a plan's sides: closed lines this near to its rooms belong to it
+FILLED = 0.4  # of a room's area: more is not furniture
+FURNITURE = 3  # different names of closed lines in a room: more are not furniture
 AROUND, WITHIN, AWAY = "outlines around rooms", "closed lines in rooms", "closed lines beside the plan"
 
 
@@ -71,8 +73,9 @@ def rooms_of(
     rooms = [one for one in named if id(one) not in around]
     rooms = [one for one in rooms if not any(same_name(one, other) for other in rooms)]
     unnamed: Counter[str] = Counter()
+    full = [room for room in rooms if is_full(room, [one for one in outlines if one.kind is None])]
     for one in outlines:
-        place = AROUND if id(one) in around else place_of(one, rooms)
+        place = AROUND if id(one) in around else place_of(one, rooms, full)
         if place:
             notes[f"{place}, which are no rooms: {one.name!r}"] += 1
         elif one.kind is None:
@@ -134,9 +137,16 @@ def same_name(one: Outline, other: Outline) -> bool:
     return one.source == other.source and encloses(other, one)
 
 
-def place_of(one: Outline, rooms: list[Outline]) -> str:
+def is_full(room: Outline, unnamed: list[Outline]) -> bool:
+    """Return whether so much lies in a room that it could be a sheet's frame around rooms."""
+    inside = [one for one in unnamed if encloses(room, one)]
+    covered = sum(abs(area(one.line.corners)) for one in inside)
+    return covered > FILLED * abs(area(room.line.corners)) or len({one.name for one in inside}) > FURNITURE
+
+
+def place_of(one: Outline, rooms: list[Outline], full: list[Outline]) -> str:
     """Return where a closed line lies that is no room; "" for a room, or for what could be one."""
-    if any(one is room for room in rooms):
+    if any(one is room for room in rooms) or any(encloses(room, one) for room in full):
         return ""
     if any(encloses(room, one) for room in rooms):
         return WITHIN

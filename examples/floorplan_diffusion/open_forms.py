@@ -16,7 +16,8 @@ from snippets.errors import UsageError
 
 Read = Callable[[Path, str | None, dict[str, int]], list[DrawnPlan]]
 READERS: dict[str, Read] = {".json": read_json_plans, ".dxf": read_dxf_plan, ".svg": read_svg_plan}
-BESIDE = ("config.json", "manifest.json")  # of a run, of a map
+SETTINGS = "config.json"  # in the folder of a run
+MAP = "manifest.json"  # beside the files of an indoor map, which are GeoJSON
 OTHERS = {  # suffixes with the way from them to a form that is read
     ".dwg": "DWG is not read; save it as DXF in the program that made it",
     ".png": "pictures are not read; GSDiff's scripts turn those of RPLAN into .npy files",
@@ -53,12 +54,17 @@ class Findings:
 def find_drawings(folder: Path) -> list[Path]:
     """Return the JSON, DXF and SVG files in a folder, or else in those in it, or the file itself.
 
-    Hidden files and the settings of a run are none. Of one plan in several forms, the first one counts.
+    Hidden files are none. Of one plan in several forms, the first one counts. A run of generate.py has its
+    plans in plans.json or in the folder plans.
     """
     if folder.is_file():
         return [folder]
+    if (folder / SETTINGS).is_file():
+        return find_drawings(folder / ("plans.json" if (folder / "plans.json").is_file() else "plans"))
+    if not folder.is_dir():
+        return []
     for files in (folder.iterdir(), folder.rglob("*")):
-        found = [f for f in files if f.is_file() and f.name not in BESIDE and not f.name.startswith(".")]
+        found = [f for f in files if f.is_file() and f.name != MAP and not f.name.startswith(".")]
         forms = {
             f.with_suffix(""): f for suffix in reversed(READERS) for f in found if f.suffix.lower() == suffix
         }

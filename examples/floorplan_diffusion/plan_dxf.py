@@ -6,6 +6,7 @@ blocks as names; y grows upwards there. The library ezdxf reads and writes the f
 
 import io
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -43,7 +44,7 @@ def read_dxf_plan(path: Path, unit: str | None, own: dict[str, int]) -> list[Dra
         if len(entities) > MOST_ENTITIES:
             raise ValueError(f"more than {MOST_ENTITIES:,} lines and texts, with those of its blocks")
         lines = [closed_line(entity) for entity in entities if closed(entity)]
-        labels = [label(entity) for entity in entities if isinstance(entity, (Text, MText))]
+        labels = [label_of(entity) for entity in entities if isinstance(entity, (Text, MText))]
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror or 'it is no DXF'}") from None
     except Exception as error:  # a damaged file can raise any error
@@ -60,6 +61,9 @@ def read_dxf_plan(path: Path, unit: str | None, own: dict[str, int]) -> list[Dra
         raise UsageError(
             f"{path} does not say its unit ($INSUNITS); --unit {'|'.join((*UNITS, PIXELS))} does"
         )
+    top = CANVAS if found == PIXELS else 0  # pixels count from the canvas' upper edge
+    lines = [replace(line, corners=line.corners + numpy.array([0, top])) for line in lines]
+    labels = [replace(label, place=(label.place[0], label.place[1] + top)) for label in labels]
     return [rooms_of(path, found, lines, labels, own)]
 
 
@@ -99,7 +103,7 @@ def closed_line(entity: DXFEntity) -> ClosedLine:
     return ClosedLine(downwards(points), (entity.dxf.layer,), any(bulges))
 
 
-def label(entity: DXFEntity) -> Label:
+def label_of(entity: DXFEntity) -> Label:
     """Return a text with its place."""
     text = entity.plain_text(fast=False) if isinstance(entity, MText) else entity.plain_text()
     return Label((entity.dxf.insert.x, -entity.dxf.insert.y), text.replace("\n", " ").strip())
