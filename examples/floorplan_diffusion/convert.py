@@ -10,7 +10,8 @@ Without a folder train, a tenth of the plans becomes the validation split and a 
 import shlex
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the folder of examples/ and snippets/
@@ -26,16 +27,23 @@ import numpy
 from tqdm import tqdm
 
 from examples.floorplan_diffusion.canvas import PIXELS, UNITS
-from examples.floorplan_diffusion.open_forms import READERS, find_drawings, read_drawings, to_plans
+from examples.floorplan_diffusion.open_forms import (
+    OTHERS,
+    READERS,
+    find_drawings,
+    read_drawings,
+    to_plans,
+)
 from examples.floorplan_diffusion.plan_files import SPLITS, write_splits
-from examples.floorplan_diffusion.plans import KINDS, MOST_CORNERS, OUTSIDE, Plan, PlanSet, Splits
+from examples.floorplan_diffusion.plans import MOST_CORNERS, Plan, PlanSet, Splits
 from examples.floorplan_diffusion.published_files import find_files, plan_of_entry, read_entry
-from examples.floorplan_diffusion.room_words import LISTED, normal
+from examples.floorplan_diffusion.room_words import LISTED, PLACES, normal
 from examples.programs.command_line import StrictParser, expanded, first_line, number
 from examples.programs.run_folder import check_empty
 from snippets.errors import UsageError, exit_with_one_line, one_line, tell
 
 SHOWN = 20  # unreadable files or plans to print
+NAMED = 5  # files that are passed over
 Parts = dict[str, list[Plan]]  # the plans of each split
 
 
@@ -55,16 +63,16 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
     add("--unit", choices=(*UNITS, PIXELS), help="of JSON, DXF and SVG; the file's, for SVG px")
     add("--scale", type=number(0, 1e4, above=True), help="pixels per metre; as the largest plan fits")
     add("--snap", type=number(0, 32), default=0.0, help="lines up to this many pixels apart become one; 0")
-    add("--name", type=own_word, action="append", default=[], metavar="WORD=KIND", help=f"kinds: {LISTED}")
+    add("--name", type=own_word, action="append", default=[], metavar="WORD=KIND", help=f"{LISTED}")
     return parser.parse_args(argv)
 
 
 def own_word(text: str) -> tuple[str, int]:
     """Return a room's name and its place in KINDS from WORD=KIND. Raises ValueError."""
     word, _, kind = text.partition("=")
-    if not normal(word) or kind not in KINDS[:OUTSIDE]:
-        raise UsageError(f"--name {text}: write WORD=KIND with one of the kinds {LISTED}")
-    return normal(word), KINDS.index(kind)
+    if not normal(word) or kind not in PLACES:
+        raise UsageError(f"--name {text}: write WORD=KIND with one of the kinds {LISTED}; none is no room")
+    return normal(word), PLACES[kind]
 
 
 def read_files(files: Sequence[Path], what: str) -> tuple[list[Plan], list[str]]:
@@ -98,45 +106,53 @@ def read_drawn(options: Namespace) -> tuple[Parts, list[str], int]:
     split_up = all(folder.is_dir() for folder in folders.values())
     parts = folders if split_up else {"train": options.source}
     words = dict(options.name)
-    drawn = {split: read_drawings(find_drawings(part), options.unit, words) for split, part in parts.items()}
+    files = {split: find_drawings(part) for split, part in parts.items()}
+    bad: list[str] = []
+    drawn = {split: read_drawings(found, options.unit, words, bad) for split, found in files.items()}
     plans, findings = to_plans([one for part in drawn.values() for one in part], options.scale, options.snap)
-    print(*findings.lines(), sep="\n")
+    print(*findings.lines(), *passed_over(options.source, {*chain(*files.values())}), sep="\n")
+    bad += findings.bad
     good = [plan for plan in plans if plan is not None]
     if split_up:
         ends = numpy.cumsum([len(drawn[split]) for split in SPLITS])
         found = {split: plans[end - len(drawn[split]) : end] for split, end in zip(SPLITS, ends, strict=True)}
-        return (
-            {split: [plan for plan in part if plan] for split, part in found.items()},
-            findings.bad,
-            len(plans),
-        )
+        usable = {split: [plan for plan in part if plan] for split, part in found.items()}
+        return usable, bad, len(good) + len(bad)
     if len(good) < len(SPLITS):
-        lines = "; ".join(findings.bad[:1])
+        lines = "; ".join(bad[:1])
         raise UsageError(
             f"{options.source}: {len(good)} usable plans; it takes three or more. {lines}".rstrip()
         )
     order = numpy.random.default_rng(0).permutation(len(good)).tolist()
     tenth = max(1, len(good) // 10)
     cut = {"train": order[2 * tenth :], "val": order[:tenth], "test": order[tenth : 2 * tenth]}
-    return (
-        {split: [good[index] for index in indices] for split, indices in cut.items()},
-        findings.bad,
-        len(plans),
-    )
+    return {split: [good[one] for one in part] for split, part in cut.items()}, bad, len(good) + len(bad)
+
+
+def passed_over(source: Path, files: set[Path]) -> Iterator[str]:
+    """Yield a line with the names of the files of a folder that are not read, if there are any."""
+    others = [one for one in files_in(source) if one not in files] if source.is_dir() else []
+    if others:
+        more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
+        yield f"not read   {', '.join(one.name for one in others[:NAMED])}{more}"
+
+
+def files_in(folder: Path) -> list[Path]:
+    """Return the files in a folder that are not hidden."""
+    return sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
 
 
 def holds_drawings(source: Path) -> bool:
-    """Return whether a path is a drawing, or a folder of drawings or of splits of them and no .npy files."""
+    """Return whether a path is a drawing, or a folder of drawings and no .npy files. Raises UsageError."""
     if not source.is_dir():
         return source.suffix != ".npy" and source.exists()
-    places = [place for place in (source, *(source / split for split in SPLITS)) if place.is_dir()]
-    files = [file for place in places for file in place.iterdir() if file.is_file()]
-    others = sorted({file.suffix for file in files if not file.name.startswith(".")})
-    if any(suffix.lower() in READERS for suffix in others):
-        return True
-    if others and ".npy" not in others:
-        read_drawings([file for file in files if file.suffix == others[0]][:1], None, {})  # says what to do
-    return False
+    if any(next(place.glob("*.npy"), None) for place in (source, *(source / split for split in SPLITS))):
+        return bool(set(READERS) & {file.suffix.lower() for file in files_in(source)})
+    if not find_drawings(source):
+        others = [file for file in source.rglob("*") if file.suffix.lower() in OTHERS and file.is_file()]
+        read_drawings(sorted(others)[:1], None, {})  # says what to do
+        raise UsageError(f"{source} has no .json, .dxf, .svg or .npy files, and no folders with such files")
+    return True
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -30,6 +30,7 @@ class DrawnPlan:
     rooms: list[DrawnRoom]
     unit: str  # one of UNITS
     notes: Counter = field(default_factory=Counter)  # what of the file was not read, with counts
+    unnamed: Counter = field(default_factory=Counter)  # names of closed lines that could be rooms
 
 
 def plan_of_rooms(rooms: list[DrawnRoom]) -> Plan:

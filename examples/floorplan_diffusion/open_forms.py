@@ -7,6 +7,7 @@ from pathlib import Path
 
 from examples.floorplan_diffusion.canvas import PIXELS, UNITS, Moves, Scale, on_canvas, scale_of
 from examples.floorplan_diffusion.drawn_plans import DrawnPlan, changed_kinds, plan_of_rooms, rooms_per_face
+from examples.floorplan_diffusion.named_outlines import find_names
 from examples.floorplan_diffusion.plan_dxf import read_dxf_plan
 from examples.floorplan_diffusion.plan_json import read_json_plans
 from examples.floorplan_diffusion.plan_svg import read_svg_plan
@@ -15,12 +16,16 @@ from snippets.errors import UsageError
 
 Read = Callable[[Path, str | None, dict[str, int]], list[DrawnPlan]]
 READERS: dict[str, Read] = {".json": read_json_plans, ".dxf": read_dxf_plan, ".svg": read_svg_plan}
+SETTINGS = "config.json"  # in the folder of a run
+MAP = "manifest.json"  # beside the files of an indoor map, which are GeoJSON
 OTHERS = {  # suffixes with the way from them to a form that is read
     ".dwg": "DWG is not read; save it as DXF in the program that made it",
     ".png": "pictures are not read; GSDiff's scripts turn those of RPLAN into .npy files",
     ".jpg": "pictures are not read; draw a closed line for each room, and save as DXF or SVG",
     ".pdf": "PDF is not read; save as DXF or SVG",
-    ".ifc": "IFC is not read; save the floor plan as DXF",
+    ".ifc": "IFC, a model of a building, is not read; save the floor plan as DXF",
+    ".geojson": "GeoJSON is in degrees; save each floor in metres as DXF, in a GIS program such as QGIS",
+    ".npz": "arrays such as HouseDiffusion's are no drawings; give the files that they were made from",
 }
 
 
@@ -47,22 +52,59 @@ class Findings:
 
 
 def find_drawings(folder: Path) -> list[Path]:
-    """Return the JSON, DXF and SVG files in a folder, or the file itself, without hidden ones."""
+    """Return the JSON, DXF and SVG files in a folder, or else in those in it, or the file itself.
+
+    Hidden files are none. Of one plan in several forms, the first one counts. A run of generate.py has its
+    plans in plans.json or in the folder plans.
+    """
     if folder.is_file():
         return [folder]
-    return sorted(f for f in folder.iterdir() if f.suffix.lower() in READERS and not f.name.startswith("."))
+    if (folder / SETTINGS).is_file():
+        return find_drawings(folder / ("plans.json" if (folder / "plans.json").is_file() else "plans"))
+    if not folder.is_dir():
+        return []
+    for files in (folder.iterdir(), folder.rglob("*")):
+        found = [f for f in files if f.is_file() and f.name != MAP and not f.name.startswith(".")]
+        forms = {
+            f.with_suffix(""): f for suffix in reversed(READERS) for f in found if f.suffix.lower() == suffix
+        }
+        if forms:
+            return sorted(forms.values())
+    return []
 
 
-def read_drawings(files: Iterable[Path], unit: str | None, own: dict[str, int]) -> list[DrawnPlan]:
-    """Return the plans in JSON, DXF and SVG files. Raises UsageError."""
-    plans = []
+def read_drawings(
+    files: Iterable[Path], unit: str | None, own: dict[str, int], bad: list[str] | None = None
+) -> list[DrawnPlan]:
+    """Return the plans in JSON, DXF and SVG files. Raises UsageError.
+
+    With `bad`, the reasons of files that cannot be read are added to it, unless that are all of them.
+    """
+    plans: list[DrawnPlan] = []
+    refused: list[str] = []
     for file in files:
-        reader = READERS.get(file.suffix.lower())
-        if reader is None:
-            known = f"one of {', '.join(READERS)}, .npy is read"
-            raise UsageError(f"{file}: {OTHERS.get(file.suffix.lower(), known)}")
-        plans += reader(file, unit, own)
+        try:
+            plans += reader_of(file)(file, unit, own)
+        except UsageError as error:
+            if bad is None:
+                raise
+            refused.append(str(error))
+    if refused and not plans:
+        likewise = f" ({len(refused) - 1:,} other files are not read either)" if len(refused) > 1 else ""
+        raise UsageError(refused[0] + likewise)
+    find_names(plans)
+    if bad is not None:
+        bad += refused
     return plans
+
+
+def reader_of(file: Path) -> Read:
+    """Return the function that reads a file. Raises UsageError with the way to a form that is read."""
+    suffix = file.suffix.lower()
+    if suffix not in READERS:
+        known = f"one of {', '.join(READERS)}, .npy is read"
+        raise UsageError(f"{file}: {OTHERS.get(suffix, known)}")
+    return READERS[suffix]
 
 
 def to_plans(drawn: list[DrawnPlan], scale: float | None, snap: float) -> tuple[list[Plan | None], Findings]:

@@ -8,6 +8,7 @@ last corner is joined to the first.
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,19 @@ import numpy
 from examples.floorplan_diffusion.canvas import PIXELS, UNITS
 from examples.floorplan_diffusion.drawn_plans import DrawnPlan, DrawnRoom
 from examples.floorplan_diffusion.plans import KINDS, MOST_CORNERS, Plan
-from examples.floorplan_diffusion.room_words import kind_of, unknown
+from examples.floorplan_diffusion.room_words import NO_ROOM, kind_of, unknown
 from examples.floorplan_diffusion.rooms import find_rooms
 from snippets.errors import UsageError
 from snippets.foreign_files import read_bytes
 
 LARGEST = 1 << 28  # bytes of a file: 80,000 plans take about half of it
+FOREIGN = {  # a key with the form that has it
+    "shapes": "labelme's form, with label and points of each shape",
+    "annotations": "COCO's form, with categories and polygons of all pictures in one file",
+    "room_type": "House-GAN++'s form, with boxes and edges of rooms and doors and no outlines",
+    "features": "GeoJSON, which has no lengths but degrees",
+}
+WRITE = 'write its rooms in the open form, {"rooms": [{"name": ..., "corners": [[x, y], ...]}]}'
 MOST_ROOMS = 200  # of a plan; a plan on the canvas has at most 53 corners
 
 
@@ -35,6 +43,8 @@ def read_json_plans(path: Path, unit: str | None, own: dict[str, int]) -> list[D
         plans = content.get("plans")
     else:
         plans = content
+    if isinstance(content, dict) and (foreign := next((key for key in FOREIGN if key in content), None)):
+        raise UsageError(f"{path} is {FOREIGN[foreign]}; {WRITE}")
     if not isinstance(plans, list) or not plans:
         raise UsageError(f'{path} has no plans; it must hold {{"unit": "m", "plans": [{{"rooms": [...]}}]}}')
     general = content.get("unit") if isinstance(content, dict) else None
@@ -67,9 +77,11 @@ def read_plan(where: str, plan: Any, unit: str | None, general: Any, own: dict[s
     rooms = plan.get("rooms")
     if not isinstance(rooms, list) or not 1 <= len(rooms) <= MOST_ROOMS:
         raise UsageError(f"{where}: it has no list of 1 to {MOST_ROOMS} rooms")
-    return DrawnPlan(
-        where, [read_room(f"{where}, room {n}", room, own) for n, room in enumerate(rooms)], unit
-    )
+    read = [read_room(f"{where}, room {n}", room, own) for n, room in enumerate(rooms)]
+    drawn = [room for room in read if room.kind != NO_ROOM]
+    if not drawn:
+        raise UsageError(f"{where}: all of its rooms have names of no room")
+    return DrawnPlan(where, drawn, unit, Counter({"rooms whose name is none": len(read) - len(drawn)}))
 
 
 def read_room(where: str, room: Any, own: dict[str, int]) -> DrawnRoom:

@@ -1,6 +1,7 @@
 """Floor plans in SVG: each room is a polygon, a rectangle or a closed path with a name.
 
-The name is a title in the element, its label of Inkscape, its id, those of its groups, or a text inside.
+The name is a title in the element, its label of Inkscape, its id or class, those of its groups, or a text
+inside. The class is the name in CubiCasa5k, as in "Space LivingRoom".
 """
 
 import re
@@ -63,6 +64,7 @@ def shapes_of(
         element.findtext(f"{SVG}title") or element.findtext("title"),
         element.get(INKSCAPE),
         element.get("id"),
+        element.get("class"),
     )
     names = (*(name.strip() for name in own if name and name.strip()), *names) if tag != "svg" else ()
     route = route_of(tag, element)

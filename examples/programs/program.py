@@ -308,7 +308,9 @@ def check_batch_size(options: TrainingOptions, samples: int, what: str) -> None:
     if options.batch_size * options.accumulate > samples:
         times = (" × ", Option("accumulate", options.accumulate)) if options.accumulate > 1 else ()
         size = Option("batch_size", options.batch_size)
-        raise UsageError(size, *times, f": there are only {samples} {what}")
+        largest = Option("batch_size", samples // options.accumulate)
+        cure = ("; at most ", largest) if largest.value else ()
+        raise UsageError(size, *times, f": there are only {samples} {what}", *cure)
 
 
 def batch_source(

@@ -1,12 +1,16 @@
 """Plans as people draw them: what is read from JSON, DXF and SVG, and that what goes out comes back."""
 
+import io
 import json
 
+import ezdxf
 import numpy
 import pytest
 
 from examples.floorplan_diffusion import convert
 from examples.floorplan_diffusion.drawing import gallery
+from examples.floorplan_diffusion.drawn_plans import area
+from examples.floorplan_diffusion.generate_files import write_plan
 from examples.floorplan_diffusion.generated_plans import generate_plans
 from examples.floorplan_diffusion.open_forms import read_drawings, to_plans
 from examples.floorplan_diffusion.plan_dxf import dxf_of
@@ -79,7 +83,11 @@ def test_the_drawn_svg_comes_back_as_the_same_rooms(tmp_path):
         ("Bedroom 2", "bedroom"),
         ("MASTER_BEDROOM", "bedroom"),
         ("主卧室", "bedroom"),
-        ("W.C.", None),
+        ("W.C.", "bathroom"),
+        ("LivingRoom", "living room"),
+        ("ＬＤＫ　１６帖", "living room"),
+        ("玄関", "living room"),
+        ("クローゼット", "storage"),
         ("wc-1", "bathroom"),
         ("客厅", "living room"),
         ("Kitchen/Dining", None),  # two kinds
@@ -146,6 +154,27 @@ GOOD = json.dumps([one_plan(("bed", SQUARE))])
 HEAD, ENTITIES = dxf_of(PLANS[0], 10).split(b"\nENTITIES\n")
 BULGE = HEAD + b"\nENTITIES\n" + ENTITIES.replace(b"\n 10\n", b"\n 42\n1.0\n 10\n", 2)
 BOMB = b'<!DOCTYPE svg [<!ENTITY a "bed"><!ENTITY b "&a;&a;">]><svg id="&b;"/>'
+
+
+def drawing(rooms=(("BED", 0, 0, 4, 3),), texts=(), units=0, *, single=False, block=False):
+    """Return a DXF file with rectangles of layer, left, bottom, width and height, and texts at places."""
+    document = ezdxf.new("R2010", units=units)
+    space = document.blocks.new("ROOM") if block else document.modelspace()
+    for layer, x, y, width, height in rooms:
+        corners = [(x, y), (x + width, y), (x + width, y + height), (x, y + height)]
+        if single:
+            space.add_line(*corners[:2])
+        else:
+            space.add_lwpolyline(corners, close=True, dxfattribs={"layer": layer})
+    for text, x, y in texts:
+        space.add_mtext(text, dxfattribs={"insert": (x, y)})
+    if block:
+        document.modelspace().add_blockref("ROOM", (1, 1), {"xscale": 2, "yscale": 3})
+    file = io.StringIO()
+    document.write(file)
+    return file.getvalue().encode()
+
+
 ARC = b'<svg xmlns="http://www.w3.org/2000/svg"><path id="bed" d="M0 0H50A9 9 0 0 1 50 50H0Z"/></svg>'
 
 
@@ -170,8 +199,14 @@ ARC = b'<svg xmlns="http://www.w3.org/2000/svg"><path id="bed" d="M0 0H50A9 9 0 
             "0 of 0 closed lines have the name of a room",
         ),
         ("a.dxf", b"", "is no whole DXF drawing"),
-        ("a.dxf", dxf_of(PLANS[0]), "does not say its unit ($INSUNITS); --unit m|cm|mm|ft|in does"),
-        ("a.dxf", b"AC1032" + bytes(60), "is no whole DXF drawing"),
+        ("a.dxf", drawing(), "does not say its unit ($INSUNITS); --unit m|cm|mm|ft|in|px does"),
+        ("a.dxf", drawing(single=True), "no closed lines, only 1 single ones"),
+        ("a.dxf", b"AC1032" + bytes(60), "it is a DWG file (AC1032); save it as DXF"),
+        ("a.json", b'{"shapes": []}', "is labelme's form"),
+        ("a.json", b'{"annotations": []}', "is COCO's form"),
+        ("a.json", b'{"room_type": [1]}', "is House-GAN++'s form"),
+        ("a.geojson", b"{}", "GeoJSON is in degrees"),
+        ("a.npz", b"", "arrays such as HouseDiffusion's are no drawings"),
         ("a.pdf", b"%PDF", "PDF is not read; save as DXF or SVG"),
         ("a.txt", b"", "one of .json, .dxf, .svg, .npy is read"),
     ],
@@ -195,7 +230,108 @@ def test_marks_and_line_ends_of_other_systems_are_read(tmp_path, text):
     assert back(tmp_path / "a.json")[0][0].corners.tolist() == [[10, 10], [10, 60], [60, 10], [60, 60]]
 
 
+# ---- Names in drawings ----
+
+TWO = (("BED", 0, 0, 4, 3), ("BATH", 4, 0, 2, 3))
+HALL = ("FLUR", 0, 3, 6, 1)
+FRAME = ("RAHMEN", -1, -1, 8, 5)
+
+
+def rooms_in(folder, *given, own=None, **also):
+    """Return kinds with areas of the rooms in a drawing in metres, and the notes."""
+    (folder / "a.dxf").write_bytes(drawing(*given, units=6, **also))
+    (plan,) = read_drawings([folder / "a.dxf"], None, own or {})
+    return [(KINDS[room.kind], abs(area(room.corners))) for room in plan.rooms], plan.notes
+
+
+def test_a_frame_around_rooms_is_no_room(tmp_path):
+    found, notes = rooms_in(tmp_path, (*TWO, FRAME), [("Wohnung 1", -0.5, -0.5)], own={"wohnung": 2})
+    assert found == [("bedroom", 12), ("bathroom", 6)]
+    assert notes == {"outlines around rooms, which are no rooms: 'wohnung'": 1}
+
+
+def test_a_frame_with_a_kind_is_not_the_only_room(tmp_path):
+    unknown = [("ZIMMER", *one[1:]) for one in TWO]
+    with pytest.raises(UsageError, match=r"'zimmer' 2; .* --name zimmer=KIND"):
+        rooms_in(tmp_path, (*unknown, FRAME), own={"rahmen": 2})
+
+
+def test_a_neighbour_without_a_kind_is_asked_for(tmp_path):
+    with pytest.raises(UsageError, match=r"in 1 plans: 'flur' 1; .* --name flur=KIND \(kinds:"):
+        rooms_in(tmp_path, (*TWO, HALL))
+    assert rooms_in(tmp_path, (*TWO, HALL), own={"flur": 0})[0][2] == ("living room", 6)
+    found, notes = rooms_in(tmp_path, (*TWO, HALL), own=dict([convert.own_word("Flur=none")]))
+    assert len(found) == 2 and notes == {"lines of no room: 'flur'": 1}
+
+
+def test_furniture_in_a_room_is_counted_only(tmp_path):
+    found, notes = rooms_in(tmp_path, (*TWO, ("A-FURN", 0, 0, 2, 2)))
+    assert len(found) == 2 and notes == {"closed lines in rooms, which are no rooms: 'a furn'": 1}
+
+
+def test_sizes_and_codes_in_texts_are_no_names(tmp_path):
+    rooms = [("A-AREA", *one[1:]) for one in TWO]
+    texts = [("9'-10\" x 15'-5\"", 1, 1), (r"{\fArial|b1;LIVING\~ROOM}\P12'", 1, 2), ("W.I.C.", 5, 1)]
+    assert rooms_in(tmp_path, rooms, texts)[0] == [("living room", 12), ("storage", 6)]
+
+
+def test_blocks_are_read_where_they_stand(tmp_path):
+    found, _ = rooms_in(tmp_path, TWO, block=True)
+    assert found == [("bedroom", 72), ("bathroom", 36)]  # 2 × 3 times as large
+
+
+def test_cubicasa_classes_are_names(tmp_path):
+    text = (
+        '<svg xmlns="http://www.w3.org/2000/svg"><g class="Wall"><polygon points="0,0 9,0 9,1"/></g>'
+        '<g class="Space LivingRoom" id="f4-1"><polygon points="0,0 9,0 9,9 0,9 "/>'
+        '<text x="4" y="4">OH</text></g></svg>'
+    )
+    (tmp_path / "a.svg").write_text(text)
+    (plan,) = read_drawings([tmp_path / "a.svg"], None, {})
+    assert [room.kind for room in plan.rooms] == [0] and plan.notes == {"lines of no room: 'wall'": 1}
+
+
 # ---- convert.py ----
+
+
+@pytest.mark.parametrize("json_too", [False, True])
+def test_generated_files_come_back_as_typed(tmp_path, capsys, json_too):
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "plans").mkdir()
+    for number, plan in enumerate(PLANS):
+        write_plan(tmp_path / "plans" / f"{number:04d}", plan, ("dxf", "svg"), None)
+    if json_too:
+        (tmp_path / "plans.json").write_text(json_of(PLANS))
+    assert convert.main([str(tmp_path), "--out", str(tmp_path / "new")]) == 0
+    assert "left out   0 of 12 plans" in capsys.readouterr().out
+    found = [
+        plan for split in vars(read_splits(tmp_path / "new")).values() for plan in split.corners.tolist()
+    ]
+    given = [plan.corners.tolist() for plan in PLANS]
+    assert sorted([corner for corner in plan if corner != [0, 0]] for plan in found) == sorted(given)
+
+
+def test_folders_in_a_folder_are_searched(tmp_path, capsys):
+    for number in range(3):
+        (tmp_path / "all" / str(number)).mkdir(parents=True)
+        (tmp_path / "all" / str(number) / "plan.dxf").write_bytes(drawing(TWO, units=6))
+    (tmp_path / "all" / "train.txt").write_text("0")
+    assert convert.main([str(tmp_path / "all"), "--out", str(tmp_path / "new")]) == 0
+    assert "not read   train.txt" in capsys.readouterr().out
+
+
+def test_a_folder_without_plans_says_what_is_missing(tmp_path):
+    with pytest.raises(UsageError, match=r"has no \.json, \.dxf, \.svg or \.npy files"):
+        convert.main([str(tmp_path), "--out", str(tmp_path / "new")])
+
+
+def test_a_broken_file_does_not_stop_the_others(tmp_path, capsys):
+    for number in range(3):
+        (tmp_path / f"{number}.dxf").write_bytes(drawing(TWO, units=6))
+    (tmp_path / "9.dxf").write_bytes(b"")
+    with pytest.raises(UsageError, match="1 of 4 plans are no plans; --skip-bad"):
+        convert.main([str(tmp_path), "--out", str(tmp_path / "new")])
+    assert "9.dxf is no whole DXF" in capsys.readouterr().out
 
 
 def test_a_file_of_plans_becomes_a_data_set(tmp_path, capsys):

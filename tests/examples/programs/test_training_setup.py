@@ -35,8 +35,8 @@ def test_compiling_without_a_gpu_warns_of_none_missing(monkeypatch, tmp_path, ca
     [
         (10, 1, None),
         (5, 2, None),
-        (11, 1, "--batch-size 11: there are only 10 cats"),
-        (6, 2, "--batch-size 6 × --accumulate 2: there are only 10 cats"),
+        (11, 1, "--batch-size 11: there are only 10 cats; at most --batch-size 10"),
+        (6, 2, "--batch-size 6 × --accumulate 2: there are only 10 cats; at most --batch-size 5"),
     ],
 )
 def test_a_step_takes_no_more_samples_than_there_are(batch_size, accumulate, message):
