@@ -26,7 +26,7 @@ import torch
 from examples.genomic_caduceus.class_data import ClassData, Labelled
 from examples.genomic_caduceus.data_sources import load_classes, load_windows
 from examples.genomic_caduceus.fasta import is_fasta, records_of
-from examples.genomic_caduceus.labelled_files import label_in
+from examples.genomic_caduceus.header_labels import label_in
 from examples.genomic_caduceus.options import PRETRAIN, TRAIN
 from examples.genomic_caduceus.tokens import BASES, FIRST_BASE, PAD, UNKNOWN_BASE, VOCABULARY, letters
 from examples.genomic_caduceus.window_data import WindowData
@@ -44,7 +44,7 @@ def is_genome(words: Sequence[str]) -> bool:
     path = expanded(named.get("data") or "motif")
     if not (path.is_file() and is_fasta(path)):
         return False
-    return label_in(next(records_of(path)).header) is None
+    return label_in(next(records_of(path)).header).label is None
 
 
 def class_lines(data: ClassData) -> Iterator[str]:

@@ -121,8 +121,7 @@ def stem(name: str) -> str:
 def read_regions(path: Path, regions: set[str], replaced: Replaced) -> Genome:
     """Return the sequences of a genome that are among `regions`; add to `replaced`. Raises UsageError."""
     genome = read_genome(path, lambda name: not regions.isdisjoint(also_called(name)))
-    replaced.ambiguous += genome.replaced.ambiguous
-    replaced.uracil += genome.replaced.uracil
+    replaced.add(genome.replaced)
     return genome
 
 
