@@ -91,6 +91,8 @@ def finding_lines(data: ClassData) -> Iterator[str]:
         f"duplicates {same.within_train:,} within the training data; in it, too: {same.val_in_train:,} held "
         f"out, {same.test_in_train:,} of the test (either strand)"
     )
+    if warning := same.warning(len(data.test)):
+        yield warning
     if same.of_two_classes:
         yield f"note       {same.of_two_classes:,} sequences have more than one class"
 
@@ -124,6 +126,7 @@ def report_on_windows(data: WindowData, words: Sequence[str]) -> list[str]:
         f"{data.train.shape[1]:,} letters each",
         *letter_lines([data.train, data.val]),
         f"example    {example}…",
+        "note       no header has a label, so this is a genome; for a classifier write >id|label",
         f"next       python examples/genomic_caduceus/pretrain.py {shlex.join(words)}",
     ]
 

@@ -14,7 +14,7 @@ from examples.genomic_caduceus.intervals import SUFFIX, holds_intervals, read_in
 from examples.genomic_caduceus.labelled_files import WHOLE, LabelledParts, check_size
 from examples.genomic_caduceus.loose_files import loose_files
 from examples.genomic_caduceus.sequences import Sequences
-from examples.genomic_caduceus.tokens import NoBase, encode
+from examples.genomic_caduceus.tokens import NoBase, Replaced, encode
 from examples.programs.tables import is_table
 from snippets.errors import UsageError
 from snippets.foreign_files import read_bytes
@@ -214,12 +214,16 @@ def loose_parts(folder: Path) -> Parts:
         return labelled_parts({WHOLE: files}, note)
     if all(label_in(next(records_of(path)).header).label for path in files):
         joined = f"cat {shlex.join(map(str, files))} > all.fa"
-        raise UsageError(f"{folder}: the headers have labels, so the files are no classes; join them: {joined}")
+        raise UsageError(
+            f"{folder}: the headers have labels, so the files are no classes; join them: {joined}"
+        )
     named = by_class(files)
     sequences = read_classes(named, list(named))
     for number, path in enumerate(named.values()):
         if sequences.classes.count(number) < 2:
-            raise UsageError(f"{path} has 1 sequence; here a file is a class, and a genome is for pretrain.py")
+            raise UsageError(
+                f"{path} has 1 sequence; here a file is a class, and a genome is for pretrain.py"
+            )
     return Parts(list(named), {WHOLE: sequences}, "; ".join(filter(None, ["a file per class", note])))
 
 
@@ -231,13 +235,19 @@ def read_split(folder: Path, names: list[str]) -> Sequences:
         if not files:
             raise UsageError(f"{folder / name} holds no sequence (.txt)")
         for path in files:
-            try:
-                text = read_bytes(path, LARGEST).strip()
-                found.add(encode(numpy.frombuffer(text, dtype=numpy.uint8), found.replaced), number)
-            except OSError as error:
-                raise UsageError(f"cannot read {path}: {error.strerror}") from None
-            except NoBase as error:
-                raise UsageError(f"{path}, place {error.place + 1}: {error}") from None
-            if not text:
-                raise UsageError(f"{path} is empty")
+            found.add(read_one(path, found.replaced), number)
     return found
+
+
+def read_one(path: Path, replaced: Replaced) -> numpy.ndarray:
+    """Return the tokens of the only sequence of a file, uint8 (letters,). Raises UsageError."""
+    try:
+        text = read_bytes(path, LARGEST).strip()
+        tokens = encode(numpy.frombuffer(text, dtype=numpy.uint8), replaced)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    except NoBase as error:
+        raise UsageError(f"{path}, place {error.place + 1}: {error}") from None
+    if not text:
+        raise UsageError(f"{path} is empty")
+    return tokens

@@ -5,7 +5,7 @@ from itertools import islice
 from pathlib import Path
 
 from examples.genomic_caduceus.fasta import is_fasta, records_of
-from examples.genomic_caduceus.sequence_tables import GENOME, holds_places, open_sequences, refuse_places, trimmed
+from examples.genomic_caduceus.sequence_tables import holds_places, open_sequences, refuse_places, trimmed
 from examples.programs.tables import is_table
 from snippets.errors import UsageError
 from snippets.foreign_files import lines_of
@@ -23,14 +23,14 @@ def loose_files(folder: Path) -> tuple[list[Path], str]:
     files = sorted(path for path in folder.iterdir() if path.is_file() and path.name[0] != ".")
     fasta, tables = list(filter(is_fasta, files)), list(filter(is_table, files))
     if places := list(filter(holds_places, files)):
-        refuse_places(places[0], fasta[0] if fasta else GENOME)
+        refuse_places(places[0], fasta[0] if fasta else None)
     if len(fasta) == 1 and tables:
         raise UsageError(
             f"{fasta[0]} and {tables[0].name}: labels are in the headers, >id|label, or in a table with the "
             f"columns sequence and label{joined(fasta[0], tables[0])}"
         )
     used = fasta or tables
-    if not used or not fasta and len(tables) > 1:
+    if not used or (not fasta and len(tables) > 1):
         hint = f"; to split one file by the seed, name it: data={tables[0]}" if tables else ""
         raise UsageError(f"{folder} has no folder train; a data set has train and test{hint}")
     unused = [path.name for path in files if path not in used]

@@ -264,6 +264,8 @@ class CommandLine(NamedTuple, Generic[Kind]):
             options["pretrained"] = run_named(options["pretrained"])
             options |= self.published(options["pretrained"], typed)
         options["data_name"], options["data"] = find_data(options["data"], self.kind is PretrainingOptions)
+        if options["data_name"] == "file" and holds_places(Path(options["data"])):
+            refuse_places(Path(options["data"]), options.get("reference"))
         for option, kind in (("intervals", "genome"), ("reference", "folder")):
             if options.get(option) is not None and options["data_name"] != kind:
                 is_file = options["data_name"] == "file"

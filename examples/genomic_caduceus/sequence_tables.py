@@ -15,7 +15,6 @@ from snippets.errors import UsageError, one_line
 
 SEQUENCE, LABEL = ("sequence", "seq", "序列"), ("label", "标签", "类别")  # names of columns, in any case
 DNA = re.compile(r"[ACGTUNRYSWKMBDHV]{8,}", re.IGNORECASE)
-GENOME = Path("genome.fa")
 PLACES = (".bed", ".narrowpeak", ".broadpeak")
 CURE = "no header; its first line names the columns, such as sequence,label or label,name,sequence"
 FEW = 5  # rows with each label, when a column without a name is taken for the labels
@@ -26,11 +25,11 @@ def holds_places(path: Path) -> bool:
     return path.name.lower().removesuffix(".gz").endswith(PLACES) and path.name[0] != "."
 
 
-def refuse_places(path: Path, genome: Path = GENOME) -> None:
+def refuse_places(path: Path, genome: Path | str | None = None) -> None:
     """Raise UsageError with the command that makes sequences of places."""
     stem = path.name.removesuffix(".gz").rpartition(".")[0]
     bed, fasta = shlex.quote(str(path)), shlex.quote(f"classes/{stem}.fa")
-    letters = shlex.quote(str(genome))
+    letters = shlex.quote(str(genome or "genome.fa"))
     raise UsageError(
         f"{path} gives places, not letters; cut them out: mkdir -p classes; bedtools getfasta -s -fi {letters} "
         f"-bed {bed} -fo {fasta}; so for each class, then name the folder: data=classes"
