@@ -214,16 +214,12 @@ def loose_parts(folder: Path) -> Parts:
         return labelled_parts({WHOLE: files}, note)
     if all(label_in(next(records_of(path)).header).label for path in files):
         joined = f"cat {shlex.join(map(str, files))} > all.fa"
-        raise UsageError(
-            f"{folder}: the headers have labels, so the files are no classes; join them: {joined}"
-        )
+        raise UsageError(f"{folder}: the headers have labels, so join the files: {joined}")
     named = by_class(files)
     sequences = read_classes(named, list(named))
     for number, path in enumerate(named.values()):
         if sequences.classes.count(number) < 2:
-            raise UsageError(
-                f"{path} has 1 sequence; here a file is a class, and a genome is for pretrain.py"
-            )
+            raise UsageError(f"{path} has 1 sequence; a file is a class here, a genome is for pretrain.py")
     return Parts(list(named), {WHOLE: sequences}, "; ".join(filter(None, ["a file per class", note])))
 
 

@@ -33,8 +33,8 @@ class Duplicates(NamedTuple):
         if 2 * self.test_in_train <= tests:
             return ""
         return (
-            f"warning    {self.test_in_train:,} of {tests:,} test sequences are in the training data, too, so "
-            "the test measures nothing; remove train and test to split one set by the seed"
+            f"warning    {self.test_in_train:,} of {tests:,} test sequences are in the training data, too, "
+            "so the test measures nothing; remove train and test to split one set by the seed"
         )
 
 

@@ -73,7 +73,7 @@ class HeaderLabels:
         if 2 <= few <= min(MOST, self.records // FEW) and many > self.records // FEW:
             path = shlex.quote(str(self.path))
             raise UsageError(
-                f"{self.path}: {many:,} classes for {self.records:,} sequences; the class seems to be before the bar: "
-                f"{', '.join(sorted(self.before))!s:.60}; turn them: "
+                f"{self.path}: {many:,} classes for {self.records:,} sequences; the class seems "
+                f"to be before the bar: {', '.join(sorted(self.before))!s:.60}; turn them: "
                 f"perl -pe 's/^>([^|]*)\\|(\\S+)/>$2|$1/' {path} > turned.fa"
             )

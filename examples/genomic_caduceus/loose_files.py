@@ -12,8 +12,8 @@ from snippets.foreign_files import lines_of
 
 COMPARED = 1000  # names of sequences, with those in a table
 JOIN = (
-    """awk -F'{separator}' 'NR == FNR {{label[${id}] = ${label}; next}} /^>/ {{split(substr($0, 2), word, " "); """
-    """kept = (word[1] in label); if (kept) print ">" word[1] "|" label[word[1]]; next}} kept' """
+    """awk -F'{separator}' 'NR == FNR {{label[${id}] = ${label}; next}} /^>/ {{split(substr($0, 2), word, """
+    """" "); kept = (word[1] in label); if (kept) print ">" word[1] "|" label[word[1]]; next}} kept' """
     "{table} {fasta} > labelled.fa"
 )
 

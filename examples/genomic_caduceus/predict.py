@@ -3,7 +3,8 @@
     python examples/genomic_caduceus/predict.py runs/genomic_caduceus/train/<time> FILE --out predictions.csv
 
 FILE is FASTA, a table (CSV, TSV, Parquet) with a column sequence or seq, also with .gz behind, or a folder of
-.txt files with a sequence each, of such folders or of FASTA files. Memory does not depend on its size. Where it has labels, the share of right classes is printed.
+.txt files with a sequence each, of such folders or of FASTA files. Memory does not depend on its size.
+Where it has labels, the share of right classes is printed.
 """
 
 import argparse

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from itertools import pairwise
 from pathlib import Path
 
 import numpy
@@ -31,8 +32,8 @@ def refuse_places(path: Path, genome: Path | str | None = None) -> None:
     bed, fasta = shlex.quote(str(path)), shlex.quote(f"classes/{stem}.fa")
     letters = shlex.quote(str(genome or "genome.fa"))
     raise UsageError(
-        f"{path} gives places, not letters; cut them out: mkdir -p classes; bedtools getfasta -s -fi {letters} "
-        f"-bed {bed} -fo {fasta}; so for each class, then name the folder: data=classes"
+        f"{path} gives places, not letters; cut them out: mkdir -p classes; bedtools getfasta -s "
+        f"-fi {letters} -bed {bed} -fo {fasta}; so for each class, then name the folder: data=classes"
     )
 
 
@@ -53,7 +54,8 @@ def column(table: Table, wanted: tuple[str, ...]) -> str:
             return name
     found = one_line(", ".join(table.names))
     raise UsageError(
-        f"{table.path} has no column {wanted[0]}; its columns are {found:.200}; rename them to sequence and label"
+        f"{table.path} has no column {wanted[0]}; its columns are {found:.200}; rename them "
+        "to sequence and label"
     )
 
 
@@ -114,7 +116,7 @@ def tokens_of_texts(
 def joined(text: str, replaced: Replaced) -> str:
     """Return the sequence that overlapping k-mers, as DNABERT has them, were made of; else the same text."""
     words = text.split()
-    if len(words) < 2 or any(first[1:] != second[:-1] for first, second in zip(words, words[1:])):
+    if len(words) < 2 or any(first[1:] != second[:-1] for first, second in pairwise(words)):
         return text
     replaced.kmers[len(words[0])] += 1
     return words[0] + "".join(word[-1] for word in words[1:])
