@@ -26,7 +26,7 @@ import torch
 from examples.genomic_caduceus.class_data import ClassData, Labelled
 from examples.genomic_caduceus.data_sources import load_classes, load_windows
 from examples.genomic_caduceus.fasta import is_fasta, records_of
-from examples.genomic_caduceus.labelled_files import label_in
+from examples.genomic_caduceus.header_labels import label_in
 from examples.genomic_caduceus.options import PRETRAIN, TRAIN
 from examples.genomic_caduceus.tokens import BASES, FIRST_BASE, PAD, UNKNOWN_BASE, VOCABULARY, letters
 from examples.genomic_caduceus.window_data import WindowData
@@ -44,7 +44,7 @@ def is_genome(words: Sequence[str]) -> bool:
     path = expanded(named.get("data") or "motif")
     if not (path.is_file() and is_fasta(path)):
         return False
-    return label_in(next(records_of(path)).header) is None
+    return label_in(next(records_of(path)).header).label is None
 
 
 def class_lines(data: ClassData) -> Iterator[str]:
@@ -91,6 +91,8 @@ def finding_lines(data: ClassData) -> Iterator[str]:
         f"duplicates {same.within_train:,} within the training data; in it, too: {same.val_in_train:,} held "
         f"out, {same.test_in_train:,} of the test (either strand)"
     )
+    if warning := same.warning(len(data.test)):
+        yield warning
     if same.of_two_classes:
         yield f"note       {same.of_two_classes:,} sequences have more than one class"
 
@@ -124,6 +126,7 @@ def report_on_windows(data: WindowData, words: Sequence[str]) -> list[str]:
         f"{data.train.shape[1]:,} letters each",
         *letter_lines([data.train, data.val]),
         f"example    {example}…",
+        "note       no header has a label, so this is a genome; for a classifier write >id|label",
         f"next       python examples/genomic_caduceus/pretrain.py {shlex.join(words)}",
     ]
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy
 import torch
 
-from examples.genomic_caduceus.class_files import WHOLE, Parts, read_parts
+from examples.genomic_caduceus.class_files import Parts, read_parts
 from examples.genomic_caduceus.duplicates import Duplicates, find_duplicates
+from examples.genomic_caduceus.labelled_files import WHOLE
 from examples.genomic_caduceus.tokens import Replaced
 from examples.programs.array_files import check_memory
 from snippets.errors import UsageError
@@ -80,9 +81,9 @@ def file_data(path: Path, length: int | None, seed: int, reference: str | None =
         labelled[name] = Labelled(part.padded(length), part.class_numbers())
         part.tokens.clear()  # all copies together would take more memory than was checked
     train, val, test = split(path, labelled, seed)
-    replaced = Replaced(
-        sum(part.replaced.ambiguous for part in parts), sum(part.replaced.uracil for part in parts)
-    )
+    replaced = Replaced()
+    for part in parts:
+        replaced.add(part.replaced)
     findings = Findings(
         lengths,
         int((lengths > length).sum()),
@@ -114,7 +115,7 @@ def notes(data: Parts, findings: Findings, length: int) -> Iterable[str]:
     if data.note:
         yield data.note
     if WHOLE in data.parts:
-        yield "one file, split by the seed"
+        yield "split by the seed"
     if findings.cut:
         yield f"{findings.cut:,} sequences were cut to their first {length:,} letters"
     if findings.left_out:

@@ -1,6 +1,7 @@
 """Data sets of sequences with classes: which files of a folder are which part, and what is in them."""
 
 import re
+import shlex
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -8,16 +9,17 @@ from typing import NamedTuple
 import numpy
 
 from examples.genomic_caduceus.fasta import is_fasta, records_of, tokens_of
+from examples.genomic_caduceus.header_labels import label_in
 from examples.genomic_caduceus.intervals import SUFFIX, holds_intervals, read_intervals
-from examples.genomic_caduceus.labelled_files import check_size, read_labelled
-from examples.genomic_caduceus.sequences import Classes, Sequences
-from examples.genomic_caduceus.tokens import NoBase, encode
+from examples.genomic_caduceus.labelled_files import WHOLE, LabelledParts, check_size
+from examples.genomic_caduceus.loose_files import loose_files
+from examples.genomic_caduceus.sequences import Sequences
+from examples.genomic_caduceus.tokens import NoBase, Replaced, encode
 from examples.programs.tables import is_table
 from snippets.errors import UsageError
 from snippets.foreign_files import read_bytes
 
 LARGEST = 1 << 24  # bytes of a file with one sequence
-WHOLE = "all"  # the only part of a data set in one file
 PARTS = dict.fromkeys(("dev", "val", "valid", "validation"), "val") | {"train": "train", "test": "test"}
 WHOLE_NUMBER = re.compile(r"-?\d{1,18}", re.ASCII)
 FIRST_WORD = re.compile(r"[a-z]+(?=[-_.]|$)")  # of train-00000-of-00001.parquet: train
@@ -38,7 +40,7 @@ def read_parts(path: Path, reference: str | None) -> Parts:
     folder = path / "data" if not split_entries(path) and split_entries(path / "data") else path
     entries = split_entries(folder)
     if not any(entry.is_dir() for entry in entries):
-        return split_files(folder, entries)
+        return split_files(folder, entries) if entries else loose_parts(folder)
     if holds_intervals(folder):
         return Parts(*read_intervals(folder, same_classes(folder, tables_of_places), reference))
     train = [entry for entry in entries if entry.name == "train"]
@@ -68,30 +70,27 @@ def split_folders(folder: Path) -> dict[str, Path]:
     found = {PARTS[entry.name]: entry for entry in split_entries(folder) if entry.name in PARTS}
     for name in ("train", "test"):
         if name not in found or not found[name].is_dir():
-            raise UsageError(f"{folder} has no folder {name}; a data set has train and test")
+            val = f"; rename {found['val'].name} to test" if "train" in found and "val" in found else ""
+            raise UsageError(f"{folder} has no folder {name}; a data set has train and test{val}")
     return found
 
 
 def split_files(folder: Path, entries: list[Path]) -> Parts:
     """Return a data set of the files train, test and perhaps dev, all of one kind. Raises UsageError."""
-    kinds = (lambda path: ".parquet" in path.suffixes, is_table, is_fasta)
-    kind = next(
-        (kind for kind in kinds if {"train", "test"} <= {part_of(e) for e in entries if kind(e)}), None
-    )
-    if kind is None:
-        missing = "test" if any(part_of(entry) == "train" for entry in entries) else "train"
-        tables = tables_in(folder)
-        hint = f"; to split one file by the seed, name it: data={tables[0]}" if tables else ""
-        if any(map(is_fasta, folder.iterdir())):
-            hint = "; a FASTA file per class goes into either, such as train/positive.fa"
-        raise UsageError(f"{folder} has no folder {missing}; a data set has train and test{hint}")
-    used = [entry for entry in entries if kind(entry)]
-    unused = [entry.name for entry in entries if entry not in used]
-    note = f"{', '.join(unused)} not read" if unused else ""
-    of_part: dict[str, list[Path]] = {}
-    for entry in used:
-        of_part.setdefault(str(part_of(entry)), []).append(entry)
-    return labelled_parts(of_part, note)
+    kinds = {".parquet": lambda path: ".parquet" in path.suffixes, "tables": is_table, "FASTA": is_fasta}
+    for wanted in ({"train", "test"}, {"train", "val"}):
+        for name, kind in kinds.items():
+            of_part: dict[str, list[Path]] = {}
+            for entry in filter(kind, entries):
+                of_part.setdefault(str(part_of(entry)), []).append(entry)
+            if wanted <= of_part.keys():
+                used = [path for paths in of_part.values() for path in paths]
+                unused = [entry.name for entry in entries if entry not in used]
+                note = f"{', '.join(unused)} not read, as there is {name}" if unused else ""
+                return labelled_parts(of_part, note)
+    missing = "test" if any(part_of(entry) == "train" for entry in entries) else "train"
+    hint = f"; to split one file by the seed, name it: data={entries[0]}"
+    raise UsageError(f"{folder} has no folder {missing}; a data set has train and test{hint}")
 
 
 def tables_in(folder: Path) -> list[Path]:
@@ -101,24 +100,45 @@ def tables_in(folder: Path) -> list[Path]:
 
 def labelled_parts(files: dict[str, list[Path]], note: str = "") -> Parts:
     """Return the parts of a data set from the files of each, in which every sequence has its label."""
-    classes: Classes = {}
-    parts = {part: Sequences() for part in files}
+    read = LabelledParts()
     for part, paths in sorted(files.items(), key=lambda item: item[0] != "train"):
-        known = set(classes)
         for path in paths:
-            read_labelled(path, parts[part], classes)
-        if not len(parts[part]):
+            read.read(path, part)
+        if not len(read.parts[part]) and (part != WHOLE or len(read.parts) == 1):
             raise UsageError(f"{paths[0]} holds no labelled sequence" if paths else f"no file for {part}")
-        if part != "train" and part != WHOLE and (new := sorted(set(classes) - known)):
-            raise UsageError(f"{paths[0]}: the class {new[0]!r:.60} is not in the training data")
-    names = ordered(classes)
+    first = files[min(files)][0]
+    notes = [note, *dict.fromkeys(read.notes)]
+    parts = with_test(first, dict(read.parts), notes)
+    check_test_classes({part: files.get(part, [first])[0] for part in parts}, parts, list(read.classes))
+    names = ordered(read.classes)
     if len(names) < 2:
-        raise UsageError(f"{files[min(files)][0]}: all labels are {names[0]!r:.60}; it takes 2 classes")
-    renumbered = numpy.array([names.index(name) for name in classes])
+        raise UsageError(f"{first}: all labels are {names[0]!r:.60}; it takes 2 classes")
+    renumbered = numpy.array([names.index(name) for name in read.classes])
     for sequences in parts.values():
         numbers = numpy.frombuffer(sequences.classes, dtype=numpy.int64)
         numbers[:] = renumbered[numbers]
-    return Parts(names, parts, note)
+    return Parts(names, parts, "; ".join(filter(None, notes)))
+
+
+def with_test(path: Path, parts: dict[str, Sequences], notes: list[str]) -> dict[str, Sequences]:
+    """Return WHOLE alone, or train, test and perhaps val: without a test, val is it. Raises UsageError."""
+    filled = {part: sequences for part, sequences in parts.items() if len(sequences)}
+    if len(filled) == 1:
+        return {WHOLE: next(iter(filled.values()))}
+    if "train" not in filled:
+        raise UsageError(f"{path}: no header names |training; a data set has training and testing")
+    if "test" not in filled:
+        filled["test"] = filled.pop("val")
+        notes.append("no test: the validation data are the test")
+    return filled
+
+
+def check_test_classes(files: dict[str, Path], parts: dict[str, Sequences], names: list[str]) -> None:
+    """Raise UsageError for a class that is in another part and not in train."""
+    known = set(parts["train"].classes) if "train" in parts else set(range(len(names)))
+    for part, sequences in parts.items():
+        if new := sorted(names[number] for number in set(sequences.classes) - known):
+            raise UsageError(f"{files[part]}: the class {new[0]!r:.60} is not in the training data")
 
 
 def ordered(classes: Iterable[str]) -> list[str]:
@@ -161,25 +181,46 @@ def tables_of_places(folder: Path) -> list[str]:
 
 def fasta_of_classes(folder: Path) -> Parts:
     """Return a data set with a FASTA file per class in each of its folders. Raises UsageError."""
+    files = {part: by_class(filter(is_fasta, path.iterdir())) for part, path in split_folders(folder).items()}
+    names = same_classes(folder, lambda split: list(by_class(filter(is_fasta, split.iterdir()))))
+    return Parts(names, {part: read_classes(found, names) for part, found in files.items()})
 
-    def files_in(split: Path) -> dict[str, Path]:
-        found: dict[str, Path] = {}
-        for path in sorted(filter(is_fasta, split.iterdir())):
-            name = path.name.removesuffix(".gz").rpartition(".")[0]
-            if name in found:
-                raise UsageError(f"{split}: {path.name} and {found[name].name} are one class; remove one")
-            found[name] = path
-        return found
 
-    names = same_classes(folder, lambda split: list(files_in(split)))
-    parts = {}
-    for part, split in split_folders(folder).items():
-        parts[part] = Sequences()
-        for name, path in files_in(split).items():
-            for record in records_of(path):
-                parts[part].add(tokens_of(path, record, parts[part].replaced), names.index(name))
-                check_size(path, parts[part])
-    return Parts(names, parts)
+def by_class(files: Iterable[Path]) -> dict[str, Path]:
+    """Return FASTA files by the names of their classes. Raises UsageError for two of one class."""
+    found: dict[str, Path] = {}
+    for path in sorted(files):
+        name = path.name.removesuffix(".gz").rpartition(".")[0]
+        if name in found:
+            raise UsageError(f"{path.parent}: {path.name} and {found[name].name} are one class; remove one")
+        found[name] = path
+    return found
+
+
+def read_classes(files: dict[str, Path], names: list[str]) -> Sequences:
+    """Return the sequences of FASTA files by class. Raises UsageError."""
+    sequences = Sequences()
+    for name, path in files.items():
+        for record in records_of(path):
+            sequences.add(tokens_of(path, record, sequences.replaced), names.index(name))
+            check_size(path, sequences)
+    return sequences
+
+
+def loose_parts(folder: Path) -> Parts:
+    """Return a data set in a folder without train and test. Raises UsageError."""
+    files, note = loose_files(folder)
+    if len(files) == 1:
+        return labelled_parts({WHOLE: files}, note)
+    if all(label_in(next(records_of(path)).header).label for path in files):
+        joined = f"cat {shlex.join(map(str, files))} > all.fa"
+        raise UsageError(f"{folder}: the headers have labels, so join the files: {joined}")
+    named = by_class(files)
+    sequences = read_classes(named, list(named))
+    for number, path in enumerate(named.values()):
+        if sequences.classes.count(number) < 2:
+            raise UsageError(f"{path} has 1 sequence; a file is a class here, a genome is for pretrain.py")
+    return Parts(list(named), {WHOLE: sequences}, "; ".join(filter(None, ["a file per class", note])))
 
 
 def read_split(folder: Path, names: list[str]) -> Sequences:
@@ -190,13 +231,19 @@ def read_split(folder: Path, names: list[str]) -> Sequences:
         if not files:
             raise UsageError(f"{folder / name} holds no sequence (.txt)")
         for path in files:
-            try:
-                text = read_bytes(path, LARGEST).strip()
-                found.add(encode(numpy.frombuffer(text, dtype=numpy.uint8), found.replaced), number)
-            except OSError as error:
-                raise UsageError(f"cannot read {path}: {error.strerror}") from None
-            except NoBase as error:
-                raise UsageError(f"{path}, place {error.place + 1}: {error}") from None
-            if not text:
-                raise UsageError(f"{path} is empty")
+            found.add(read_one(path, found.replaced), number)
     return found
+
+
+def read_one(path: Path, replaced: Replaced) -> numpy.ndarray:
+    """Return the tokens of the only sequence of a file, uint8 (letters,). Raises UsageError."""
+    try:
+        text = read_bytes(path, LARGEST).strip()
+        tokens = encode(numpy.frombuffer(text, dtype=numpy.uint8), replaced)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    except NoBase as error:
+        raise UsageError(f"{path}, place {error.place + 1}: {error}") from None
+    if not text:
+        raise UsageError(f"{path} is empty")
+    return tokens

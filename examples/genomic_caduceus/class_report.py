@@ -27,7 +27,9 @@ def describe(task: "Classification", config: dict[str, Any]) -> list[str]:
         lines.append(
             f"           accuracy {data.best[0]:.2%} on the test sequences at best, loss {data.best[1]:.4f}"
         )
-    if data.findings is not None and data.findings.duplicates.test_in_train:
+    if data.findings is not None and (warning := data.findings.duplicates.warning(len(data.test))):
+        lines.append(warning)
+    elif data.findings is not None and data.findings.duplicates.test_in_train:
         lines.append(
             f"note       {data.findings.duplicates.test_in_train:,} test sequences are in the training data, "
             "too, on either strand; check_data.py has more"

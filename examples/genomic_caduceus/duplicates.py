@@ -28,6 +28,15 @@ class Duplicates(NamedTuple):
     test_in_train: int
     of_two_classes: int  # different sequences that have more than one class
 
+    def warning(self, tests: int) -> str:
+        """Return a warning when most of the `tests` test sequences are in the training data, else nothing."""
+        if 2 * self.test_in_train <= tests:
+            return ""
+        return (
+            f"warning    {self.test_in_train:,} of {tests:,} test sequences are in the training data, too, "
+            "so the test measures nothing; remove train and test to split one set by the seed"
+        )
+
 
 def find_duplicates(parts: tuple[Labelled, Labelled, Labelled]) -> Duplicates:
     """Return the duplicates among training, validation and test sequences, as they are after cutting."""

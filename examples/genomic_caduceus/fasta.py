@@ -1,6 +1,7 @@
 """Read FASTA, plain or compressed, a record at a time."""
 
-from collections.abc import Callable, Iterator
+import shlex
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,7 +49,8 @@ def records_of(path: Path, wanted: Callable[[str], bool] = lambda name: True) ->
     record: Record | None = None
     kept = some = False
     try:
-        for number, line in enumerate(lines_of(path, LONGEST), 1):
+        lines = enumerate(lines_of(path, LONGEST), 1)
+        for number, line in lines:
             if number == 1:
                 line = line.removeprefix(b"\xef\xbb\xbf")
                 check_beginning(path, line)
@@ -61,6 +63,8 @@ def records_of(path: Path, wanted: Callable[[str], bool] = lambda name: True) ->
             elif line := line.strip():
                 if record is None:
                     raise UsageError(f"{path}, line {number}: FASTA begins with >name")
+                if b">" in line:
+                    raise UsageError(glued(path, number, lines))
                 some = True
                 if kept:
                     record.letters.extend(line)
@@ -70,6 +74,14 @@ def records_of(path: Path, wanted: Callable[[str], bool] = lambda name: True) ->
         raise UsageError(f"{path} holds no sequence; FASTA has >name, then lines of letters")
     if kept:
         yield record
+
+
+def glued(path: Path, number: int, others: Iterable[tuple[int, bytes]]) -> str:
+    """Return the message on a header that begins within a line of letters, in this line and in `others`."""
+    found = [number, *(other for other, line in others if b">" in line and not line.startswith(b">"))]
+    shown = ", ".join(map(str, found[:5])) + (f" and {len(found) - 5:,} more" if len(found) > 5 else "")
+    command = f"perl -pe '/^>/ or s/>/\\n>/' {shlex.quote(str(path))} > split.fa"
+    return f"{path}, line {shown}: a line break is missing before >, as cat leaves it; put it in: {command}"
 
 
 def check_beginning(path: Path, line: bytes) -> None:

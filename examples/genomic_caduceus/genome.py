@@ -66,7 +66,8 @@ def read_windows(path: Path, length: int, intervals: Path | None) -> Windows:
     if not all(map(len, found)):
         raise UsageError(
             f"{intervals or path} gives {len(found[0])} windows of {length} letters to learn from "
-            f"and {len(found[1])} to hold out; it takes at least 1 of each, so lower dataset.max_length"
+            f"and {len(found[1])} to hold out; it takes at least 1 of each, so lower dataset.max_length "
+            "(to train a classifier instead, write labels into the headers: >id|label)"
         )
     return Windows(*found, genome.replaced, left_out)
 

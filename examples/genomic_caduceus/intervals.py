@@ -11,6 +11,7 @@ import yaml
 from examples.genomic_caduceus.config_files import read_plain
 from examples.genomic_caduceus.fasta import is_fasta
 from examples.genomic_caduceus.genome import Genome, read_genome
+from examples.genomic_caduceus.sequence_tables import SEQUENCE
 from examples.genomic_caduceus.sequences import Sequences
 from examples.genomic_caduceus.tokens import Replaced, other_strand
 from examples.programs.command_line import expanded
@@ -37,7 +38,17 @@ Genomes = dict[Path, dict[str, numpy.ndarray]]  # the tokens of each sequence, b
 
 def holds_intervals(folder: Path) -> bool:
     """Return whether a folder contains tables of intervals instead of sequences."""
-    return (folder / "metadata.yaml").exists() or any((folder / "train").glob(f"*{SUFFIX}"))
+    tables = sorted((folder / "train").glob(f"*{SUFFIX}"))
+    return (folder / "metadata.yaml").exists() or (bool(tables) and not has_sequences(tables[0]))
+
+
+def has_sequences(path: Path) -> bool:
+    """Return whether the header of a table has a column of sequences; a damaged table has none."""
+    try:
+        cells = next(lines_of(path), b"").decode("utf-8-sig").strip().lower().split(",")
+    except (OSError, UnicodeDecodeError):
+        return False
+    return not set(SEQUENCE).isdisjoint(cells)
 
 
 def read_intervals(
@@ -121,8 +132,7 @@ def stem(name: str) -> str:
 def read_regions(path: Path, regions: set[str], replaced: Replaced) -> Genome:
     """Return the sequences of a genome that are among `regions`; add to `replaced`. Raises UsageError."""
     genome = read_genome(path, lambda name: not regions.isdisjoint(also_called(name)))
-    replaced.ambiguous += genome.replaced.ambiguous
-    replaced.uracil += genome.replaced.uracil
+    replaced.add(genome.replaced)
     return genome
 
 

@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from omegaconf import OmegaConf
@@ -23,6 +24,7 @@ from examples.genomic_caduceus.hydra_words import (
     switch,
 )
 from examples.genomic_caduceus.pretrained import options_of, run_named
+from examples.genomic_caduceus.sequence_tables import holds_places, refuse_places
 from examples.programs.command_line import Spelling, expanded, number, whole_number
 from examples.programs.options import TrainingOptions
 from snippets.errors import Option, UsageError
@@ -264,6 +266,8 @@ class CommandLine(NamedTuple, Generic[Kind]):
             options["pretrained"] = run_named(options["pretrained"])
             options |= self.published(options["pretrained"], typed)
         options["data_name"], options["data"] = find_data(options["data"], self.kind is PretrainingOptions)
+        if options["data_name"] == "file" and holds_places(Path(options["data"])):
+            refuse_places(Path(options["data"]), options.get("reference"))
         for option, kind in (("intervals", "genome"), ("reference", "folder")):
             if options.get(option) is not None and options["data_name"] != kind:
                 is_file = options["data_name"] == "file"

@@ -2,8 +2,9 @@
 
     python examples/genomic_caduceus/predict.py runs/genomic_caduceus/train/<time> FILE --out predictions.csv
 
-FILE is FASTA, or a table (CSV, TSV, Parquet) with a column sequence or seq, also with .gz behind. Memory does
-not depend on its size. Where it has labels, the share of right classes is printed.
+FILE is FASTA, a table (CSV, TSV, Parquet) with a column sequence or seq, also with .gz behind, or a folder of
+.txt files with a sequence each, of such folders or of FASTA files. Memory does not depend on its size.
+Where it has labels, the share of right classes is printed.
 """
 
 import argparse
@@ -67,7 +68,7 @@ def read_command_line(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = StrictParser(prog="predict.py", description=__doc__, formatter_class=whole)
     add = parser.add_argument
     add("run", type=expanded, help="folder of a run of train.py, or a checkpoint in it")
-    add("file", type=expanded, help="FASTA or a table of sequences")
+    add("file", type=expanded, help="FASTA, a table of sequences, or a folder of them")
     out = Path("predictions.csv")
     add("--out", type=expanded, default=out, metavar="FILE", help=f"CSV file to write; {out}")
     add("--device", default="auto", choices=("auto", "mps", "cuda", "cpu"), help="auto: CUDA, then MPS")

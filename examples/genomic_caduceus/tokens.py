@@ -1,6 +1,7 @@
 """Bases as tokens, one per letter, and their complements on the other strand."""
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 
 import numpy
 import torch
@@ -27,12 +28,19 @@ def complement_map() -> torch.Tensor:
 AMBIGUOUS = "RYSWKMBDHV"  # IUPAC's letters for two or three possible bases; they are read as N
 
 
+CURES = {  # by letters that are no bases
+    b"-.": "; remove the gaps of an alignment",
+    b"EFILPQefilpq": "; proteins have it, so take this file out if it is one",
+    b" \t": "; write sequences without blanks, or as k-mers that overlap in all but one letter",
+}
+
+
 class NoBase(ValueError):
     """A letter that is no base, with its place in what was given, counted from 0."""
 
     def __init__(self, letter: int, place: int) -> None:
-        gap = "; remove the gaps of an alignment" if letter in b"-." else ""
-        super().__init__(f"the letter {chr(letter)!r} is no base; the letters are {', '.join(BASES)}{gap}")
+        cure = next((cure for letters, cure in CURES.items() if letter in letters), "")
+        super().__init__(f"the letter {chr(letter)!r} is no base; the letters are {', '.join(BASES)}{cure}")
         self.place = place
 
 
@@ -42,11 +50,19 @@ class Replaced:
 
     ambiguous: int = 0  # AMBIGUOUS, read as N
     uracil: int = 0  # U of RNA, read as T
+    kmers: Counter[int] = field(default_factory=Counter)  # sequences of overlapping words, by their length
+
+    def add(self, other: "Replaced") -> None:
+        """Add the numbers of another one."""
+        self.ambiguous += other.ambiguous
+        self.uracil += other.uracil
+        self.kmers += other.kmers
 
     def note(self) -> str:
         """Return what was replaced in words; empty if nothing was."""
         kinds = (("IUPAC letters read as N", self.ambiguous), ("letters U read as T", self.uracil))
-        return ", ".join(f"{what}: {count:,}" for what, count in kinds if count)
+        words = [(f"sequences joined of overlapping {k}-mers", count) for k, count in self.kmers.items()]
+        return ", ".join(f"{what}: {count:,}" for what, count in (*kinds, *words) if count)
 
 
 def encode(letters: numpy.ndarray, replaced: Replaced | None = None) -> numpy.ndarray:

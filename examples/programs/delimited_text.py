@@ -20,7 +20,7 @@ from pyarrow import csv as arrow_csv
 from snippets.foreign_files import LONGEST_LINE, check_unpacked, open_regular, refused, size_of
 
 # foreign_reads: with limits of its own
-SUFFIXES = (".csv", ".tsv", ".txt", ".tab")
+SUFFIXES = (".csv", ".tsv", ".txt", ".tab", ".data")
 SEPARATORS = ",\t;|"  # the most frequent one in the first line separates; the first of several
 MOST_COLUMNS = 1000  # each takes kilobytes in every part, even without values
 MOST_BAD = 10  # rows of another length that an error names

@@ -41,6 +41,10 @@ READ = {
     "Nucleotide Transformer tasks, FASTA": (["0", "1"], (2, 1, 2), HALVES),
     "Nucleotide Transformer tasks, Parquet": (["0", "1"], (2, 1, 2), HALVES),
     "A FASTA file per class": (["negative", "positive"], (3, 1, 2), HALVES),
+    "A FASTA file per class, in one folder": (["negative", "positive"], (8, 1, 1), ["ACGTTGCA", "GGGCCCAT"]),
+    "iFeature and iLearn, `>name|label|training`": (["0", "1"], (2, 1, 2), HALVES),
+    "DNABERT, overlapping k-mers": (["0", "1"], (2, 1, 2), HALVES),
+    "UCI promoters, `promoters.data`": (["+", "-"], (8, 1, 1), ["GGGCCCAT", "ACGTTGCA"]),
     "RNA, with U": (["0", "1"], (8, 1, 1), ["ACGTTGCA", "GGGCCCAT"]),
 }
 GENOMES = {  # for pretrain.py: the letters of each sequence, and what was replaced
@@ -121,6 +125,8 @@ def check_classes(folder, names, sizes, sequences):
 
 def read_refused(folder):
     """Read a form that is refused, with the program for it."""
+    if (folder / "background.bed").exists():
+        file_data(folder, None, 0)
     (path,) = folder.iterdir()
     if path.suffix == ".bed":
         (folder / "genome.fa").write_text(data_forms.HG38)

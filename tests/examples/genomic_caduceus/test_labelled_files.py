@@ -70,7 +70,7 @@ def test_one_file_is_split_80_10_10_by_the_seed(write):
     given = [tuple(row.split(",")) for row in rows(50)]
     expected = [[given[n] for n in sorted(part)] for part in (order[10:], order[:5], order[5:10])]
     assert all_texts(data) == expected
-    assert data.source == f"{path}; one file, split by the seed"
+    assert data.source == f"{path}; split by the seed"
     assert all_texts(file_data(path, None, 4)) != expected
 
 
@@ -139,7 +139,7 @@ def test_duplicates_are_found_on_either_strand():
         (table(rows(2)), "data.csv has 2 sequences to learn from; it takes at least 3"),
         (table([]), "data.csv holds no labelled sequence"),
         ("", "cannot read data.csv: it is empty"),
-        ("dna,target\nACGT,1\n", "data.csv has no column sequence or seq; its columns are dna, target"),
+        ("dna,target\nACGT,1\n", "data.csv has no column sequence; its columns are dna, target"),
         ("sequence,target\nACGT,1\n", "data.csv has no column label; its columns are sequence, target"),
         (
             "\n".join(rows(9)),
@@ -166,7 +166,7 @@ def test_what_is_no_labelled_table_is_one_line(write, monkeypatch, content, mess
     [
         ({"train.csv": table(rows(9))}, "given has no folder test; a data set has train and test; to split "),
         ({"train.csv": table(rows(9))}, " by the seed, name it: data=given/train.csv"),
-        ({"positive.fa": ">a\nACGT\n"}, "has no folder train; a data set has train and test; a FASTA "),
+        ({"positive.fa": ">a\nACGT\n"}, "positive.fa, line 1: '>a' has no label"),
         ({"train.csv": table(rows(9)), "test.csv": table(["ACGT,7"])}, "test.csv: the class '7' is not in "),
         ({"train.fa": ">a|1\nACGT\n", "test.fa": ">b\nACGT\n"}, "test.fa, line 1: '>b' has no label"),
         ({"train/a.fa": ">a\nAC\n", "train/b.fa": ">a\nAC\n", "test/a.fa": ">a\nAC\n"}, "class b is in"),
@@ -188,11 +188,11 @@ def test_sequences_larger_than_memory_are_refused(write, monkeypatch):
 
 
 def test_labels_of_classes_are_kept_by_file(write):
-    parts = labelled_files.Sequences()
-    classes = {}
-    labelled_files.read_labelled(write(table(["ACGT,b", "AC,a"])), parts, classes)
-    labelled_files.read_labelled(write(">x|a\nGG\n>y|c\n\n", "b.fa"), parts, classes)
-    assert (texts_of(parts), classes, parts.left_out) == (
+    read = labelled_files.LabelledParts()
+    read.read(write(table(["ACGT,b", "AC,a"])), "train")
+    read.read(write(">x|a\nGG\n>y|c\n\n", "b.fa"), "train")
+    parts = read.parts["train"]
+    assert (texts_of(parts), read.classes, parts.left_out) == (
         (["ACGT", "AC", "GG"], [0, 1, 1]),
         {"b": 0, "a": 1},
         1,
