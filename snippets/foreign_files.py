@@ -76,7 +76,9 @@ def lines_of(path: Path, longest: int = LONGEST_LINE) -> Iterator[bytes]:
             try:
                 line = file.readline(longest + 1)
             except (OSError, EOFError, zlib.error) as error:  # gzip's own have no errno
-                raise refused(path, getattr(error, "strerror", None) or f"it is damaged ({error}); download it again") from None
+                raise refused(
+                    path, getattr(error, "strerror", None) or f"it is damaged ({error}); download it again"
+                ) from None
             if not line:
                 return
             if len(line) > longest:

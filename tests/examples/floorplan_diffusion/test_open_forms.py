@@ -250,7 +250,7 @@ def test_a_frame_around_rooms_is_no_room(tmp_path):
     assert notes == {"outlines around rooms, which are no rooms: 'wohnung'": 1}
 
 
-def test_a_frame_with_a_kind_is_not_the_only_room(tmp_path):
+def test_frame_with_a_kind_is_not_the_room(tmp_path):
     unknown = [("ZIMMER", *one[1:]) for one in TWO]
     with pytest.raises(UsageError, match=r"'zimmer' 2; .* --name zimmer=KIND"):
         rooms_in(tmp_path, (*unknown, FRAME), own={"rahmen": 2})

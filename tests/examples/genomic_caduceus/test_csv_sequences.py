@@ -204,7 +204,7 @@ def test_each_class_is_read_in_its_own_genome(data, names, by_folder):
     assert parts.parts["train"].replaced.ambiguous == 1
 
 
-def test_a_name_in_both_genomes_needs_one_of_the_class(data):
+def test_name_in_both_genomes_needs_the_class(data):
     folder = two_genomes(data, "one.fa", "two.fa")
     message = refused(data, folder)
     assert message == (

@@ -62,7 +62,7 @@ def texts(tokens):
     return ["".join("....…..ACGTN"[token] for token in row).lstrip("…") for row in tokens.tolist()]
 
 
-def test_one_file_is_split_80_10_10_by_the_seed(write):
+def test_one_file_is_split_by_the_seed(write):
     path = write(table(rows(50)))
     data = file_data(path, None, 3)
     assert [len(part) for part in (data.train, data.val, data.test)] == [40, 5, 5]
@@ -109,7 +109,7 @@ def test_numbers_of_classes_follow_their_names(write):
     )
 
 
-def test_dev_is_held_out_and_rows_without_values_are_counted(write):
+def test_dev_is_held_out_and_gaps_counted(write):
     write(table([*rows(6), ",1", "ACGT,", "AARN,2"]), "train.csv")
     write(table(rows(6)[:2]), "valid.csv")
     path = write(table(["ACGUACGT,1", "AAAAAAAA,0"]), "test.csv").parent

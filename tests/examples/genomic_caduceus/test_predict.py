@@ -121,7 +121,7 @@ def test_other_files_are_counted_or_refused(run, call, tmp_path):
     for words, message in (
         (("run", "y.csv"), "y.csv, line 3, place 4: the letter 'E' is no base"),
         (("run", "none.fa"), "cannot read none.fa: No such file"),
-        (("run", "given"), "given is a folder; name a file of sequences"),
+        (("run", "given"), "given is a folder without .txt or FASTA in it; name a file of sequences"),
         (("given", "x.csv"), "given holds no run"),
     ):
         code, _, error, _ = call(*words)
