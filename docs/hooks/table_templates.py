@@ -18,7 +18,8 @@ other rows have and this one lacks, is a dash.
 
 Every key but `rows` and `columns` may be missing:
 
-    data        what the table is about, or `each`: of a list, to make a table for each entry
+    data        what the table is about, or `each`: of a list, to make a table for each entry; or `folder` of
+                docs/data, for a table `NAME-*` for each of its files
     set         further names: expressions, each of which may use those before it
     rows        an expression, or several, whose rows follow each other
     above       texts before the table, in paragraphs
@@ -46,7 +47,20 @@ from tools.expressions import FAILURES, compiled
 from tools.figures import FigureError, Files
 
 FOLDER = DATA / "tables"
-KEYS = {"data", "each", "set", "rows", "columns", "above", "below", "turned", "paragraphs", "left", "class"}
+KEYS = {
+    "data",
+    "each",
+    "folder",
+    "set",
+    "rows",
+    "columns",
+    "above",
+    "below",
+    "turned",
+    "paragraphs",
+    "left",
+    "class",
+}
 REPEATED = re.compile(r"for (\w+) in (.+)")
 
 Names = Mapping[str, Any]
@@ -154,8 +168,8 @@ def one_table(spec: Mapping[str, Any], names: Names) -> str:
     return f'<div class="{spec["class"]}" markdown>\n\n{text}\n</div>\n' if "class" in spec else text
 
 
-def rendered(spec: Mapping[str, Any], words: Any, language: str) -> str:
-    """Return a table in `language` ("en" or "zh"), or one for each entry. Raises TableError."""
+def rendered(spec: Mapping[str, Any], words: Any, language: str, file: str = "") -> str:
+    """Return a table in `language` ("en" or "zh"), about a `file`, or one for each entry. Raises TableError."""
     if unknown := spec.keys() - KEYS:
         raise TableError(f"{', '.join(sorted(unknown))} is no key of a table")
     if not {"rows", "columns"} <= spec.keys():
@@ -166,14 +180,16 @@ def rendered(spec: Mapping[str, Any], words: Any, language: str) -> str:
         if not entries:
             raise TableError(f"`{spec['each']}` has no entry")
         return "\n".join(one_table(spec, names | {"data": entry}) for entry in entries)
+    if "folder" in spec:
+        return one_table(spec, names | {"data": files()[spec["folder"]][file]})
     return one_table(spec, names | {"data": evaluated(spec.get("data", "none"), names)})
 
 
-def render(file: str, name: str, language: str) -> str:
+def render(file: str, name: str, language: str, about: str = "") -> str:
     """Return a table of docs/data/tables/FILE.yaml. Raises TableError, which names both."""
     content = files()["tables"][file]
     try:
-        return rendered(content[name], content.get("words"), language)
+        return rendered(content[name], content.get("words"), language, about)
     except TableError as error:
         raise TableError(f"docs/data/tables/{file}.yaml: {name}: {error}") from error
 
@@ -193,5 +209,10 @@ def tables() -> dict[str, Callable[[str], str]]:
             raise TableError(
                 f"docs/data/tables/{path.name}: {', '.join(twice)}: another file has this table, too"
             )
-        found |= {name: partial(render, path.stem, name) for name in names}
+        for name in names:
+            if name.endswith("-*"):
+                for part in files()[content[name]["folder"]]:
+                    found[name[:-1] + part] = partial(render, path.stem, name, about=part)
+            else:
+                found[name] = partial(render, path.stem, name)
     return found

@@ -14,12 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 READMES = {"en": "README.md", "zh": "README.zh.md"}
 PAGES = ("index.md", "start/first-run.md", "project/changes.md")
 # What names every system and is written by hand.
-LISTS = (
-    "mkdocs.yml",
-    "docs/data/tables/data_forms.yaml",
-    *READMES.values(),
-    *(f"docs/{code}/{page}" for code in READMES for page in PAGES),
-)
+LISTS = ("mkdocs.yml", *READMES.values(), *(f"docs/{code}/{page}" for code in READMES for page in PAGES))
 FILES = {  # {}: the name of the system
     "examples/{}/README.md": "it says what the system is and how it is started",
     "examples/{}/README.zh.md": "it says so in Chinese",
