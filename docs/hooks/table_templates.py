@@ -169,7 +169,7 @@ def one_table(spec: Mapping[str, Any], names: Names) -> str:
 
 
 def rendered(spec: Mapping[str, Any], words: Any, language: str, file: str = "") -> str:
-    """Return a table in `language` ("en" or "zh"), about a `file`, or one for each entry. Raises TableError."""
+    """Return a table in `language` ("en" or "zh"), about a `file` or for each entry. Raises TableError."""
     if unknown := spec.keys() - KEYS:
         raise TableError(f"{', '.join(sorted(unknown))} is no key of a table")
     if not {"rows", "columns"} <= spec.keys():
