@@ -30,12 +30,11 @@ from examples.cifar_optimizers.pictures import FORMATS, UnreadablePicture, in_wo
 from examples.cifar_optimizers.trained import Trained, load_trained
 from examples.programs.command_line import StrictParser, expanded, first_line
 from examples.programs.failures import explained_failures
-from examples.programs.run_folder import check_target
+from examples.programs.run_folder import begins_with, check_target
 from examples.programs.trained import check_computed
 from snippets.atomic_write import replace_file
 from snippets.device import pick_device
 from snippets.errors import RunError, UsageError, exit_with_one_line, tell
-from snippets.foreign_files import open_regular
 
 HEADER = ("file", "class", "probability")
 BATCH = 256  # pictures per forward pass
@@ -68,20 +67,10 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
     add("--device", default="auto", choices=("auto", "mps", "cuda", "cpu"), help="auto")
     options = parser.parse_args(argv)
     if options.out is not None:
-        check_target(options.out, holds_predictions, [".csv"])
+        check_target(options.out, begins_with(",".join(HEADER).encode()), [".csv"])
     if options.sheet is not None:
         check_target(options.sheet, is_sheet, [".png"], option="--sheet")
     return options
-
-
-def holds_predictions(file: Path) -> bool:
-    """Return whether a file begins like those of write_csv."""
-    beginning = ",".join(HEADER).encode()
-    try:
-        with open_regular(file) as content:
-            return content.read(len(beginning)) == beginning
-    except OSError:
-        return False
 
 
 def find_pictures(paths: Sequence[Path]) -> list[Path]:

@@ -13,7 +13,6 @@ from examples.genomic_caduceus.fasta import is_fasta, records_of, tokens_of
 from examples.genomic_caduceus.header_labels import HeaderLabels
 from examples.genomic_caduceus.sequence_tables import (
     columns,
-    is_unnamed,
     label_of,
     open_sequences,
     tokens_of_texts,
@@ -63,7 +62,7 @@ class LabelledParts:
         table, before = open_sequences(path), 0
         sequence, label = columns(table)
         wanted = [sequence, label_of(table, label)]
-        if is_unnamed(table):
+        if table.numbered:
             self.notes.append(f"no header: column {sequence} as sequence, {wanted[1]} as label")
         for rows in table.batches(wanted):
             add_rows(rows, table, before, self.parts[part], self.classes)

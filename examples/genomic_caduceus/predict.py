@@ -33,11 +33,10 @@ from examples.genomic_caduceus.trained_classifier import TrainedClassifier, load
 from examples.genomic_caduceus.unlabelled_files import parts_of
 from examples.programs.command_line import StrictParser, expanded, whole_number
 from examples.programs.failures import explained_failures
-from examples.programs.run_folder import check_target
+from examples.programs.run_folder import begins_with, check_target
 from snippets.atomic_write import replace_file
 from snippets.device import pick_device
 from snippets.errors import RunError, UsageError, exit_with_one_line, tell
-from snippets.foreign_files import open_regular
 
 BEGINNING = b"name,class,probability"  # of the files that this program writes
 SHOWN = 3  # predictions that are printed
@@ -74,17 +73,8 @@ def read_command_line(argv: Sequence[str] | None) -> argparse.Namespace:
     add("--device", default="auto", choices=("auto", "mps", "cuda", "cpu"), help="auto: CUDA, then MPS")
     add("--batch-size", type=whole_number(1, 10**6), help="sequences at a time; as in training")
     options = parser.parse_args(argv)
-    check_target(options.out, holds_predictions, [".csv"])
+    check_target(options.out, begins_with(BEGINNING), [".csv"])
     return options
-
-
-def holds_predictions(file: Path) -> bool:
-    """Return whether a file begins like those of this program."""
-    try:
-        with open_regular(file) as content:
-            return content.read(len(BEGINNING)) == BEGINNING
-    except OSError:
-        return False
 
 
 def predictions(

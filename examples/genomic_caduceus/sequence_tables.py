@@ -64,7 +64,7 @@ def columns(table: Table) -> tuple[str, str | None]:
 
     Without a header, they are the column of letters, and the one whose values repeat most.
     """
-    part = next(table.batches(table.names), None) if is_unnamed(table) else None
+    part = next(table.batches(table.names), None) if table.numbered else None
     if part is None:
         return column(table, SEQUENCE), next((name for name in table.names if name.lower() in LABEL), None)
     cells = {name: trimmed(found).to_pylist() for name, found in zip(table.names, part.columns, strict=True)}
@@ -78,14 +78,9 @@ def columns(table: Table) -> tuple[str, str | None]:
 
 def label_of(table: Table, label: str | None) -> str:
     """Return the column of labels that `columns` found. Raises UsageError for none."""
-    if label is None and is_unnamed(table):
+    if label is None and table.numbered:
         raise UsageError(f"{table.path} has {CURE}")
     return label or column(table, LABEL)
-
-
-def is_unnamed(table: Table) -> bool:
-    """Return whether the columns have numbers instead of names."""
-    return table.names == [str(number + 1) for number in range(len(table.names))]
 
 
 def trimmed(found: pyarrow.Array) -> pyarrow.LargeStringArray:

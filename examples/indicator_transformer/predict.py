@@ -25,11 +25,10 @@ from examples.indicator_transformer.bars import MAX_MISSING, read_bars, sentence
 from examples.indicator_transformer.prediction import Prediction, cut_periods, load_network, predict
 from examples.programs.command_line import StrictParser, expanded, number, whole_number
 from examples.programs.failures import explained_failures
-from examples.programs.run_folder import check_target
+from examples.programs.run_folder import begins_with, check_target
 from snippets.atomic_write import replace_file
 from snippets.device import pick_device
 from snippets.errors import RunError, UsageError, exit_with_one_line, tell
-from snippets.foreign_files import open_regular
 
 BEGINNING = b"timestamp,direction,selected"  # of files by write_csv
 NOTE = "This demonstrates a training system; it is no investment advice."
@@ -68,17 +67,8 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
         checkpoint = options.checkpoint / "checkpoints" / "best.pt"
         raise UsageError(f"{options.checkpoint} is a folder; name a checkpoint, like {checkpoint}")
     if options.out is not None:
-        check_target(options.out, holds_predictions, [".csv"])
+        check_target(options.out, begins_with(BEGINNING), [".csv"])
     return options
-
-
-def holds_predictions(file: Path) -> bool:
-    """Return whether a file begins like those of write_csv."""
-    try:
-        with open_regular(file) as content:
-            return content.read(len(BEGINNING)) == BEGINNING
-    except OSError:
-        return False
 
 
 def lines(prediction: Prediction, names: list[str], times: pandas.DatetimeIndex) -> Iterator[str]:

@@ -361,6 +361,19 @@ def check_target(
     remove_leftovers(file.parent, escape(file.name))
 
 
+def begins_with(beginning: bytes) -> Callable[[Path], bool]:
+    """Return a function that returns whether a file begins with these bytes."""
+
+    def is_such(file: Path) -> bool:
+        try:
+            with open_regular(file) as content:
+                return content.read(len(beginning)) == beginning
+        except OSError:
+            return False
+
+    return is_such
+
+
 def json_with(*fields: str) -> Callable[[Path], bool]:
     """Return a function that returns whether a file is a JSON object with these fields."""
     return lambda file: (read_json(file) or {}).keys() >= set(fields)

@@ -53,9 +53,14 @@ class Table:
         A name that several columns have is the first of them. Raises UsageError, which names the row.
         """
         at = [self.names.index(name) for name in columns]
-        with one_line(self.path):
+        with as_usage_error(self.path):
             for part in self.read(at):
                 yield pyarrow.RecordBatch.from_arrays(part.columns, names=list(columns))
+
+    @property
+    def numbered(self) -> bool:
+        """Return whether the columns have numbers instead of names."""
+        return self.names == [str(number + 1) for number in range(len(self.names))]
 
     def row(self, number: int) -> str:
         """Return file and line of row `number`, counted from 0 without empty lines."""
@@ -80,7 +85,7 @@ def open_table(
 
     Text that is no UTF-8 is read as GB18030 if `known`, given its first cells, returns that they are names.
     """
-    with one_line(path):
+    with as_usage_error(path):
         if path.is_dir():
             raise refused(path, "it is a folder; name a file in it")
         if not is_table(path):
@@ -100,7 +105,7 @@ def open_table(
 
 
 @contextlib.contextmanager
-def one_line(path: Path) -> Iterator[None]:
+def as_usage_error(path: Path) -> Iterator[None]:
     """Turn any error of reading a damaged file into a UsageError in one line."""
     try:
         yield

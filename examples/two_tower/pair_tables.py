@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from examples.programs.tables import JSON_SUFFIXES, Table, one_line, open_table, rows_of_json
+from examples.programs.tables import JSON_SUFFIXES, Table, as_usage_error, open_table, rows_of_json
 from examples.two_tower.pair_columns import Chosen, Columns, Found, Watch, choose, is_header, named
 from snippets.errors import UsageError
 from snippets.foreign_files import lines_of, refused
@@ -98,7 +98,7 @@ def json_rows(path: Path, columns: Columns, notes: list[str]) -> Iterator[Row]:
     """Yield the rows of JSON lines: objects of texts, with a list of payloads, sets, or lists."""
     chosen: Chosen | None = None
     number = 0
-    with one_line(path):
+    with as_usage_error(path):
         for number, cells in enumerate(rows_of_json(path), 1):
             place = f"{path}, line {number}"
             if "set" in cells and not columns.named():
@@ -155,7 +155,7 @@ def read_texts(path: Path, column: str | None, names: tuple[str, ...]) -> Iterat
     A .txt file has a text in each line. Raises UsageError.
     """
     if is_json(path):
-        with one_line(path):
+        with as_usage_error(path):
             for number, cells in enumerate(rows_of_json(path), 1):
                 name = (
                     only_column(Found(path, list(cells), []), column, names)
@@ -179,7 +179,7 @@ def read_texts(path: Path, column: str | None, names: tuple[str, ...]) -> Iterat
 
 def lines_in(path: Path) -> Iterator[tuple[str, str]]:
     """Yield place and text of each line of plain text. Raises UsageError."""
-    with one_line(path):
+    with as_usage_error(path):
         for number, line in enumerate(lines_of(path), 1):
             try:
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")

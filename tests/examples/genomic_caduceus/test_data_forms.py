@@ -42,7 +42,7 @@ READ = {
     "Nucleotide Transformer tasks, Parquet": (["0", "1"], (2, 1, 2), HALVES),
     "A FASTA file per class": (["negative", "positive"], (3, 1, 2), HALVES),
     "A FASTA file per class, in one folder": (["negative", "positive"], (8, 1, 1), ["ACGTTGCA", "GGGCCCAT"]),
-    "iFeature and iLearn, `>name|label|training`": (["0", "1"], (2, 1, 2), HALVES),
+    "iFeature and iLearn, with label and part in the header": (["0", "1"], (2, 1, 2), HALVES),
     "DNABERT, overlapping k-mers": (["0", "1"], (2, 1, 2), HALVES),
     "UCI promoters, `promoters.data`": (["+", "-"], (8, 1, 1), ["GGGCCCAT", "ACGTTGCA"]),
     "RNA, with U": (["0", "1"], (8, 1, 1), ["ACGTTGCA", "GGGCCCAT"]),

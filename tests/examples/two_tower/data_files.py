@@ -88,8 +88,8 @@ def read_table(path):
 
 
 def check_table(rows):
-    """Fail unless the rows are texts."""
-    assert all(type(row.query) is type(row.document) is str and row.belongs for row in rows)
+    """Fail unless the rows are pairs of texts, or repeat the header."""
+    assert all(type(row.query) is type(row.document) is str and row.belongs != row.repeats for row in rows)
 
 
 # name: what makes such a file, what reads it, what must hold for what was read
