@@ -1,4 +1,4 @@
-"""What a page says with and without the address of the project's repository (environment variable REPO_URL).
+"""Addresses on pages: the repository's (environment variable REPO_URL), with or without it, and the site's.
 
 A passage for one of the two cases stands between comments, each alone on its line; either may be left out:
 
@@ -6,13 +6,15 @@ A passage for one of the two cases stands between comments, each alone on its li
     <!-- without repository -->
     <!-- end repository -->
 
-In what is shown with the address, in text and in included commands, `$REPO_URL` stands for it.
+In what is shown with the address, in text and in included commands, `$REPO_URL` stands for it. `$SITE_URL`
+stands for the address of the English home page, with a slash at its end, which is always known.
 """
 
 import os
 import re
 
 PLACE = "$REPO_URL"
+SITE = "$SITE_URL"
 PASSAGE = re.compile(r"<!-- (?P<name>(?:with|without|end) repository) -->")
 _AFTER = {  # what may follow each mark
     "end repository": {"with repository", "without repository"},
@@ -24,6 +26,11 @@ _AFTER = {  # what may follow each mark
 def repository_address() -> str:
     """Return the address of the repository, without a slash at its end; empty when it is not known."""
     return os.environ.get("REPO_URL", "").rstrip("/")
+
+
+def site_address() -> str:
+    """Return the address of the English home page, as mkdocs.yml reads it."""
+    return os.environ.get("SITE_URL", "http://127.0.0.1:8000/")
 
 
 def passages_for(markdown: str, address: str) -> str:
@@ -42,10 +49,15 @@ def passages_for(markdown: str, address: str) -> str:
     return "\n".join(kept)
 
 
-def with_address(text: str, address: str) -> str:
-    """Return text or code with the address in the place of `$REPO_URL`. Raises ValueError without one."""
+def with_addresses(text: str, address: str, site: str) -> str:
+    """Return text or code with the two addresses in the places of `$REPO_URL` and `$SITE_URL`.
+
+    Raises ValueError when the repository's is needed and empty.
+    """
     if PLACE in text and not address:
         raise ValueError(
             f"{PLACE} is shown also when it is not known: put it behind <!-- with repository -->"
         )
-    return text.replace(f'"{PLACE}"', address).replace(PLACE, address)
+    for place, known in ((PLACE, address), (SITE, site)):
+        text = text.replace(f'"{place}"', known).replace(place, known)
+    return text

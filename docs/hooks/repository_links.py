@@ -1,9 +1,10 @@
-"""What depends on the repository's address (environment variable REPO_URL): links and passages of pages.
+"""What depends on the addresses of repository and site: links, passages and commands of pages.
 
 MkDocs' own `repo_url` stays empty: with it the theme asks GitHub's API for stars and forks, and this
 site makes no request to other hosts. An absolute `edit_uri` works without it.
 """
 
+import os
 from functools import cache
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from mkdocs.structure.pages import Page
 
 from tools.checks.markdown_fences import find_fences
 from tools.checks.sections import Section, all_sections
-from tools.repository_passages import PLACE, passages_for, repository_address, with_address
+from tools.repository_passages import PLACE, SITE, passages_for, repository_address, with_addresses
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -32,8 +33,11 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Keep the passages for this address, and write it into them. Raises PluginError for a wrong mark."""
     if not page.file.src_uri.endswith(".md"):
         return markdown
+    chinese = os.environ.get("DOCS_LOCALE") == "zh"
+    home = config.site_url.removesuffix("zh/") if chinese else config.site_url
     try:
-        return written_out(markdown, sections_of(Path(config.config_file_path).parent), repository_address())
+        root = Path(config.config_file_path).parent
+        return written_out(markdown, sections_of(root), repository_address(), home)
     except ValueError as error:
         raise PluginError(f"{page.file.src_uri}: {error}") from None
 
@@ -44,13 +48,13 @@ def sections_of(root: Path) -> dict[str, Section]:
     return all_sections(root)[0]
 
 
-def written_out(markdown: str, sections: dict[str, Section], address: str) -> str:
-    """Return a page's Markdown for this address. Sections that name it become text of their fences."""
+def written_out(markdown: str, sections: dict[str, Section], address: str, site: str) -> str:
+    """Return a page's Markdown for these addresses. Sections that name one become text of their fences."""
     markdown = passages_for(markdown, address)
     lines = markdown.split("\n")
     for fence in reversed(find_fences(markdown)[0]):
         section = sections.get(fence.include)
-        if section and PLACE in section.text:
-            code = with_address(section.text, address).split("\n")
+        if section and (PLACE in section.text or SITE in section.text):
+            code = with_addresses(section.text, address, site).split("\n")
             lines[fence.first : fence.last - 1] = [f"{fence.prefix}{line}" for line in code]
-    return with_address("\n".join(lines), address)
+    return with_addresses("\n".join(lines), address, site)

@@ -18,6 +18,7 @@ from tools.downloads import (
     PROJECT,
     ROOT,
     STARTER,
+    TOOLS,
     all_downloads,
     page_address,
     project_files,
@@ -143,6 +144,9 @@ def test_system_download_has_all_that_it_needs(system):
     files = system_files(system, HOME, project_files(ROOT), ROOT)
     assert {"LICENSE", "README.md", "README.zh.md", "requirements.txt", STARTER} <= files.keys()
     assert files[STARTER][1] == 0o755
+    start = (ROOT / f"snippets/shell/start_{system.name}.sh").read_text(encoding="utf-8")
+    started = set(re.findall(r"examples/\w+/\w+\.py", start))
+    assert started and started | {f"examples/{name}.py" for name in TOOLS} <= files.keys()
     assert "faiss" not in files["requirements.txt"][0].decode()
     for name, language in {"README.md": "", "README.zh.md": "zh/"}.items():
         text = files[name][0].decode()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tools.repository_passages import passages_for, repository_address, with_address
+from tools.repository_passages import passages_for, repository_address, with_addresses
 
 PAGE = """\
 Get it.
@@ -48,12 +48,12 @@ def test_a_wrong_mark_is_named(old, new, wrong):
 def test_address_is_filled_into_commands_and_text():
     command = 'git clone "$REPO_URL" b\npip install "git+$REPO_URL#subdirectory=c"'
     address = "https://example.org/a"
-    assert with_address(command, address) == (
+    assert with_addresses(command, address, "") == (
         f'git clone {address} b\npip install "git+{address}#subdirectory=c"'
     )
-    assert with_address("nothing to do", "") == "nothing to do"
+    assert with_addresses('curl -LO "$SITE_URL"a.zip', "", f"{address}/") == f"curl -LO {address}/a.zip"
     with pytest.raises(ValueError, match="is not known"):
-        with_address(command, "")
+        with_addresses(command, "", address)
 
 
 def test_the_environment_gives_the_address(monkeypatch):

@@ -26,7 +26,7 @@ from bs4 import BeautifulSoup
 from tools.checks.markdown_fences import Fence, find_fences, is_include_marker
 from tools.checks.sections import SUFFIXES, Section
 from tools.read_yaml import read_yaml
-from tools.repository_passages import passages_for, repository_address, with_address
+from tools.repository_passages import passages_for, repository_address, site_address, with_addresses
 
 LANGUAGES = ("en", "zh")
 RECORDED = "docs/data/recorded/"
@@ -214,7 +214,7 @@ def expected_blocks(path: Path, root: Path, sections: dict[str, Section]) -> lis
         if fence.include is None:
             blocks.append(fence.text)
         elif fence.include in sections:
-            blocks.append(with_address(sections[fence.include].text, address))
+            blocks.append(with_addresses(sections[fence.include].text, address, site_address()))
         else:
             blocks.append((root / fence.include).read_text(encoding="utf-8").rstrip())
     return blocks

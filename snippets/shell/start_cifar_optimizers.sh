@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# ci: no - network: downloads the system and installs packages
+set -e
+SITE_URL=$1  # on pages the address itself, see tools/repository_passages.py
+
+# shellcheck source=/dev/null  # made by the line before it
+# --8<-- [start:uv]
+curl -LO "$SITE_URL"downloads/cifar_optimizers.zip
+unzip -q cifar_optimizers.zip
+cd cifar_optimizers
+uv venv --python 3.13
+. .venv/bin/activate
+uv pip install -r requirements.txt
+python examples/cifar_optimizers/train.py
+# --8<-- [end:uv]
+
+# shellcheck source=/dev/null  # made by the line before it
+# --8<-- [start:pip]
+curl -LO "$SITE_URL"downloads/cifar_optimizers.zip
+unzip -q cifar_optimizers.zip
+cd cifar_optimizers
+python3 -m venv .venv
+. .venv/bin/activate
+pip install -r requirements.txt
+python examples/cifar_optimizers/train.py
+# --8<-- [end:pip]
