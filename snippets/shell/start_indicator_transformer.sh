@@ -8,7 +8,7 @@ SITE_URL=$1  # on pages the address itself, see tools/repository_passages.py
 curl -LO "$SITE_URL"downloads/indicator_transformer.zip
 unzip -q indicator_transformer.zip
 cd indicator_transformer
-uv venv --python 3.13
+uv venv --python ">=3.11.5"
 . .venv/bin/activate
 uv pip install -r requirements.txt
 python examples/indicator_transformer/train.py

@@ -8,7 +8,7 @@ SITE_URL=$1  # on pages the address itself, see tools/repository_passages.py
 curl -LO "$SITE_URL"downloads/two_tower.zip
 unzip -q two_tower.zip
 cd two_tower
-uv venv --python 3.13
+uv venv --python ">=3.11.5"
 . .venv/bin/activate
 uv pip install -r requirements.txt
 python examples/two_tower/train.py

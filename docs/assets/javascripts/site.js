@@ -11,6 +11,13 @@ document$.subscribe(() => {
     link.href = counterpart(link.dataset.languageSwitch)
 })
 
+// A section that has left this page: docs/hooks/moved_pages.py gives its new address.
+document$.subscribe(() => {
+  const moved = document.getElementById("moved-sections")
+  const place = moved && JSON.parse(moved.textContent)[location.hash.slice(1)]
+  if (place) location.replace(place)
+})
+
 // The section that is being read changes without a new page: refresh the address when it is needed.
 document.addEventListener("pointerdown", refreshSwitch)
 document.addEventListener("focusin", refreshSwitch)
