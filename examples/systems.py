@@ -69,15 +69,22 @@ class System:
 
     name: str
     programs: tuple[Program, ...]
-    pages: tuple[str, ...]  # under docs/<language>; the guide first
+    folder_of_pages: str  # under docs/<language>/examples
     measured: tuple[MeasuredTraining, ...] = field(default=())
+    beside: tuple[str, ...] = ()  # further files that commands on its pages run
     convolutions: bool = False  # the speed tables then show whether a GPU computed them in TF32
+
+    @property
+    def pages(self) -> tuple[str, ...]:
+        """Return its pages under docs/<language>, the one to begin with first."""
+        return tuple(f"examples/{self.folder_of_pages}/{page}.md" for page in PAGES)
 
     def script(self, program: Program) -> Path:
         """Return the file of a program."""
         return FOLDER / self.name / f"{program.name}.py"
 
 
+PAGES = ("index", "data", "how-it-works", "results", "source-guide")  # of each system
 WIDE_IMAGES = {"data": "synthetic", "image_size": 32, "width": 64, "batch_size": 128}
 FEW_PLANS = {"plans": 28, "width": 16, "layers": 1, "batch_size": 4, "epochs": 3}
 FEW_SEQUENCES = {
@@ -156,11 +163,8 @@ SYSTEMS = (
                 },
             ),
         ),
-        pages=(
-            "examples/cifar-optimizers/index.md",
-            "examples/cifar-optimizers/training.md",
-            "examples/cifar-optimizers/data.md",
-        ),
+        folder_of_pages="cifar-optimizers",
+        beside=("snippets/digit_pictures.py",),
         measured=(
             MeasuredTraining("digits", DIGITS, {}, epochs=10),
             MeasuredTraining("synthetic", IMAGES, {"data": "synthetic", "image_size": 32}, epochs=10),
@@ -172,11 +176,7 @@ SYSTEMS = (
     System(
         "indicator_transformer",
         programs=(Program("train", tiny={"bars": 3000, "stride": 8, "batch_size": 16, "epochs": 3}),),
-        pages=(
-            "examples/indicator-transformer/index.md",
-            "examples/indicator-transformer/training.md",
-            "examples/indicator-transformer/data.md",
-        ),
+        folder_of_pages="indicator-transformer",
         measured=(
             MeasuredTraining("small", INDICATORS, {}, epochs=6),
             MeasuredTraining("small", INDICATORS, {}, epochs=60, gpu=True),
@@ -204,11 +204,7 @@ SYSTEMS = (
                 },
             ),
         ),
-        pages=(
-            "examples/two-tower/index.md",
-            "examples/two-tower/training.md",
-            "examples/two-tower/data.md",
-        ),
+        folder_of_pages="two-tower",
         measured=(
             MeasuredTraining("pages", TOWERS, {}, epochs=8),
             MeasuredTraining("pages", TOWERS, {}, epochs=60, gpu=True),
@@ -223,11 +219,8 @@ SYSTEMS = (
             Program("train_nodes", tiny=FEW_PLANS),
             Program("train_edges", tiny=FEW_PLANS),
         ),
-        pages=(
-            "examples/floorplan-diffusion/index.md",
-            "examples/floorplan-diffusion/data.md",
-            "examples/floorplan-diffusion/training.md",
-        ),
+        folder_of_pages="floorplan-diffusion",
+        beside=("snippets/own_floor_plans.py",),
         measured=(
             MeasuredTraining("small", NODES, {}, epochs=6, program="train_nodes"),
             MeasuredTraining("small", NODES, {}, epochs=24, gpu=True, program="train_nodes"),
@@ -243,11 +236,7 @@ SYSTEMS = (
             Program("pretrain", tiny=FEW_SEQUENCES, speaks_hydra=True),
             Program("train", tiny=FEW_SEQUENCES, speaks_hydra=True),
         ),
-        pages=(
-            "examples/genomic-caduceus/index.md",
-            "examples/genomic-caduceus/data.md",
-            "examples/genomic-caduceus/training.md",
-        ),
+        folder_of_pages="genomic-caduceus",
         measured=(
             MeasuredTraining("small", BASES, {}, epochs=3, program="pretrain"),
             MeasuredTraining("small", BASES, {}, epochs=12, gpu=True, program="pretrain"),

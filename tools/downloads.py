@@ -94,7 +94,7 @@ def system_files(
     """Return content and permissions of the files in a system's zip."""
     folder = f"examples/{system.name}/"
     own = [name for name in tracked if name.startswith(folder)]
-    programs = [name for name in own if name.endswith(".py")]
+    programs = [*(name for name in own if name.endswith(".py")), *system.beside]
     needs = follow_imports([*programs, *(f"examples/{name}.py" for name in TOOLS)], root)
     texts = {"requirements.txt": requirements(needs.packages - OPTIONAL, root)}
     for name, language in LANGUAGES.items():

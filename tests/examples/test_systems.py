@@ -53,13 +53,13 @@ def test_nothing_is_missing(system):
 
 def test_a_new_system_is_told_what_it_lacks(tmp_path, monkeypatch):
     """Nine files that there are, besides the registry, the new ones, and a program without a command."""
-    planted = System("planted", (Program("train", {}),), ("examples/planted/index.md",))
+    planted = System("planted", (Program("train", {}),), "planted")
     missing = missing_pieces(planted)
     named = [line.split()[0] for line in missing]
     there = {name for name in named if (ROOT / name).exists()}
     assert there == {*LISTS}
     new = {file.format("planted") for file in FILES} | {
-        f"docs/{language}/examples/planted/index.md" for language in READMES
+        f"docs/{language}/{page}" for language in READMES for page in planted.pages
     }
     assert set(named) == there | new
     assert all("planted" in line for line in missing)
@@ -94,7 +94,7 @@ def test_shared_names_become_words_of_either_language():
 @pytest.fixture
 def two_programs(tmp_path, monkeypatch):
     """Register a system with two programs that write their letter and arguments into a file."""
-    system = System("plans", (Program("train_a", {}), Program("train_b", {})), ())
+    system = System("plans", (Program("train_a", {}), Program("train_b", {})), "plans")
     monkeypatch.setattr(systems, "SYSTEMS", (*SYSTEMS, system))
     monkeypatch.setattr(systems, "FOLDER", tmp_path)
     (tmp_path / "plans").mkdir()

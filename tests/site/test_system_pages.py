@@ -7,6 +7,8 @@ import pytest
 
 import examples.systems
 from tools.checks.markdown_fences import find_fences
+from tools.checks.sections import all_sections
+from tools.downloads import project_files, system_files
 
 ROOT = Path(__file__).resolve().parents[2]
 SYSTEMS = {Path(system.pages[0]).parent.name: system.name for system in examples.systems.SYSTEMS}
@@ -89,3 +91,16 @@ def test_chinese_sentences_are_sentences(system, page):
     )
     han = len(WORD["zh"].findall(text))
     assert text.count("：") * 1000 <= 9 * han and text.count("；") * 1000 <= 2 * han
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("page", ["index", "data"])
+def test_commands_run_in_the_unpacked_zip(system, page):
+    (entry,) = (entry for entry in examples.systems.SYSTEMS if entry.name == SYSTEMS[system])
+    files = system_files(entry, "", project_files(ROOT), ROOT)
+    sections, _ = all_sections(ROOT)
+    includes = [fence.include for fence in find_fences(read("en", system, page))[0]]
+    shown = [sections[name].text for name in includes if name and name.startswith("snippets/shell/")]
+    named = set(re.findall(r"(?:examples|snippets)/[\w/]+\.(?:py|sh)", "\n".join(shown)))
+    assert len(named) > 2
+    assert named - files.keys() == set()
