@@ -20,7 +20,7 @@ SAMPLE = (  # one page of each kind
     "guides/device/",
     "start/which-pytorch/",
     "start/first-run-notebook/",
-    "examples/cifar-optimizers/training/",
+    "examples/cifar-optimizers/how-it-works/",
 )
 LIGHTHOUSE = ("npx", "--yes", "lighthouse@12.8.2")  # 13 needs Node 22.19
 BROWSER_FLAGS = "--headless=new --no-first-run --disable-background-networking --disable-sync"
