@@ -1,4 +1,4 @@
-"""Lead readers from addresses that pages and sections had before to where they are now (docs/data/moved.yaml).
+"""Lead readers from former addresses of pages and sections to the present ones (docs/data/moved.yaml).
 
 A page that is gone leaves a small one at its address, which knows where each of its sections is. A page that
 only some sections have left carries their new places, and docs/assets/javascripts/site.js goes there.
@@ -38,7 +38,7 @@ _moved: dict[str, dict[str, str]] = {}  # page: {section or "": address relative
 
 
 def read_moved(root: Path) -> dict[str, dict[str, str]]:
-    """Return, by page that moved or lost sections, the new place of each section and of the page itself, ""."""
+    """Return the new places of sections by page and section, and of pages that are gone at the section ""."""
     found: dict[str, dict[str, str]] = {}
     for old, new in read_yaml(root / "docs/data/moved.yaml").items():
         page, _, section = old.partition("#")

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # ci: no - network: downloads the system and installs packages
+# shellcheck disable=SC1091  # the environment is made by the line before
 set -e
 SITE_URL=$1  # on pages the address itself, see tools/repository_passages.py
 
-# shellcheck source=/dev/null  # made by the line before it
 # --8<-- [start:uv]
 curl -LO "$SITE_URL"downloads/floorplan_diffusion.zip
 unzip -q floorplan_diffusion.zip
@@ -16,7 +16,6 @@ python examples/floorplan_diffusion/train_edges.py
 python examples/floorplan_diffusion/generate.py
 # --8<-- [end:uv]
 
-# shellcheck source=/dev/null  # made by the line before it
 # --8<-- [start:pip]
 curl -LO "$SITE_URL"downloads/floorplan_diffusion.zip
 unzip -q floorplan_diffusion.zip

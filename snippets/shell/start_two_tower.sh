@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # ci: no - network: downloads the system and installs packages
+# shellcheck disable=SC1091  # the environment is made by the line before
 set -e
 SITE_URL=$1  # on pages the address itself, see tools/repository_passages.py
 
-# shellcheck source=/dev/null  # made by the line before it
 # --8<-- [start:uv]
 curl -LO "$SITE_URL"downloads/two_tower.zip
 unzip -q two_tower.zip
@@ -14,7 +14,6 @@ uv pip install -r requirements.txt
 python examples/two_tower/train.py
 # --8<-- [end:uv]
 
-# shellcheck source=/dev/null  # made by the line before it
 # --8<-- [start:pip]
 curl -LO "$SITE_URL"downloads/two_tower.zip
 unzip -q two_tower.zip
