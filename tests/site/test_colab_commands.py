@@ -11,7 +11,7 @@ import pytest
 
 from examples.programs.run_folder import read_metrics
 from tools.checks.sections import all_sections
-from tools.repository_passages import with_address
+from tools.repository_passages import with_addresses
 from tools.working_copy import environment, working_copy
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,7 +31,9 @@ class Session:
 
     def start(self, section, **variables):
         """Start the lines of a section as one cell; return the process, which leads a process group."""
-        text = with_address(all_sections(ROOT)[0][f"snippets/shell/colab.sh:{section}"].text, "$ADDRESS")
+        text = with_addresses(
+            all_sections(ROOT)[0][f"snippets/shell/colab.sh:{section}"].text, "$ADDRESS", ""
+        )
         assert section != "train" or all(shown in text for shown in STAND_INS)
         for shown, here in (STAND_INS | {"/content": str(self.content)}).items():
             text = text.replace(shown, here)
