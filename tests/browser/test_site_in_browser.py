@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 
+from docs.hooks.moved_pages import read_moved
 from docs.hooks.site_search import other_words
 from tests.browser.site_pages import address, page_files, unvisited
 from tools.read_yaml import read_yaml
@@ -337,6 +338,18 @@ def test_language_switch_stays_on_page_and_section(page, site_url):
     page.locator("[data-language-switch]").click()
     page.wait_for_url(f"{site_url}guides/device/#{section}")
     assert page.locator("html").get_attribute("lang") == "en"
+
+
+@pytest.mark.parametrize("language", ["", "zh/"])
+@pytest.mark.parametrize("gone", [True, False])
+def test_old_addresses_lead_to_the_section(page, site_url, language, gone):
+    """Of a page that is gone, and of a page that a section has left."""
+    for place, sections in read_moved(ROOT).items():
+        old, new = next((old, new) for old, new in sections.items() if old and "#" in new)
+        if ("" in sections) == gone:
+            page.goto(f"{site_url}{language}{place.removesuffix('index.md').removesuffix('.md')}#{old}")
+            page.wait_for_url(site_url + language + new.replace("index.md", "").replace(".md", "/"))
+            page.locator(f"[id='{new.partition('#')[2]}']").wait_for(state="attached")
 
 
 @pytest.mark.parametrize(("language", "other"), [("", "zh/"), ("zh/", "")])
