@@ -347,8 +347,9 @@ def test_old_addresses_lead_to_the_section(page, site_url, language, gone):
     for place, sections in read_moved(ROOT).items():
         old, new = next((old, new) for old, new in sections.items() if old and "#" in new)
         if ("" in sections) == gone:
-            page.goto(f"{site_url}{language}{place.removesuffix('index.md').removesuffix('.md')}#{old}")
-            page.wait_for_url(site_url + language + new.replace("index.md", "").replace(".md", "/"))
+            before, after = (name.replace("index.md", "").replace(".md", "/") for name in (place, new))
+            page.goto(f"{site_url}{language}{before}#{old}")
+            page.wait_for_url(site_url + language + after)
             page.locator(f"[id='{new.partition('#')[2]}']").wait_for(state="attached")
 
 
