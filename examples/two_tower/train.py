@@ -162,6 +162,8 @@ class Retrieval(Task):
 
     def evaluate(self, epoch: int, measures: list[float], samples_per_s: float) -> EpochResult:
         """Evaluate retrieval of all payloads by the held-out contexts."""
+        self.negatives = None  # the next epoch finds new ones, so no checkpoint or copy has to hold these
+        self.state.progress.pop("negatives", None)
         names = "train_loss", "train_accuracy", "negatives_per_sample", "near_miss_coverage"
         rows = self.held_out.nonzero().flatten()
         values = dict(zip(names, measures, strict=True))
