@@ -85,7 +85,7 @@ class Retrieval(Task):
         if long := announcement(pairs, len(held_out), self.state.device):
             tell(f"scores     {long}, now and after each epoch")
         mines = self.options.near_miss_k and not self.options.near_misses
-        if mines and (long := announcement(pairs, len(self.learned), self.state.device)):
+        if mines and (long := announcement(pairs, len(self.learned), self.state.device, mines=True)):
             tell(f"near miss  {long}, before each epoch; --near-miss-k 0 does without")
         return {
             "parameters": parameter_count(self.state.model),
