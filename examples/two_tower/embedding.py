@@ -1,6 +1,7 @@
 """Compute the vectors of contexts and payloads without gradients, in chunks, on any device."""
 
 import contextlib
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -8,7 +9,9 @@ import torch
 from torch import nn
 
 from examples.two_tower.model import TwoTowers
-from examples.two_tower.nearest import CHUNK, PIECE
+from examples.two_tower.nearest import PIECE, bar
+
+AT_ONCE = 1024  # rows that a tower reads
 
 
 @contextlib.contextmanager
@@ -25,13 +28,14 @@ def not_learning(model: nn.Module) -> Iterator[None]:
 
 def joined(parts: Iterator[torch.Tensor], count: int) -> torch.Tensor:
     """Return parts (…, width) as one tensor (count, width), without holding all of them twice."""
-    first = next(parts)
-    whole = first.new_empty(count, first.shape[1])
-    whole[: len(first)] = first
-    start = len(first)
-    for part in parts:
-        whole[start : start + len(part)] = part
-        start += len(part)
+    with bar(count, "vectors", " rows") as done:
+        first = next(parts)
+        whole = first.new_empty(count, first.shape[1])
+        start = 0
+        for part in itertools.chain([first], parts):
+            whole[start : start + len(part)] = part
+            start += len(part)
+            done.update(len(part))
     return whole
 
 
@@ -40,21 +44,21 @@ def embed_contexts(
 ) -> torch.Tensor:
     """Return the vectors of some rows (n,) of contexts (N, positions, width_in) on `device`, (n, width)."""
     with not_learning(model):
-        return joined((model.context(contexts[part].to(device)) for part in rows.split(CHUNK)), len(rows))
+        return joined((model.context(contexts[part].to(device)) for part in rows.split(AT_ONCE)), len(rows))
 
 
 def each_context(
     model: TwoTowers, contexts: torch.Tensor, rows: torch.Tensor, device: torch.device
 ) -> Iterator[torch.Tensor]:
-    """Yield the same vectors in parts of CHUNK rows."""
-    for part in rows.split(CHUNK):
+    """Yield the same vectors in parts."""
+    for part in rows.split(AT_ONCE):
         yield embed_contexts(model, contexts, part, device)
 
 
 def embed_payloads(model: TwoTowers, payloads: torch.Tensor, device: torch.device) -> torch.Tensor:
     """Return the vectors of all payloads (N, width_in) on `device`, (N, width)."""
     with not_learning(model):
-        return joined((model.payload(part.to(device)) for part in payloads.split(CHUNK)), len(payloads))
+        return joined((model.payload(part.to(device)) for part in payloads.split(AT_ONCE)), len(payloads))
 
 
 @dataclass

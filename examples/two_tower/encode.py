@@ -48,6 +48,7 @@ def read_command_line(argv: Sequence[str] | None) -> Namespace:
     judged.add_argument("--label", metavar="[COLUMN=]VALUE", type=judged_by(str), help=of_pairs)
     score = judged_by(number(-1e9, 1e9))
     judged.add_argument("--min-score", metavar="[COLUMN=]SCORE", type=score, help=of_pairs)
+    add("--skip-bad", action="store_true", help="leave out rows that are no texts")
     add("--model", metavar="NAME|FOLDER", help="of sentence-transformers; none: counts of pieces of words")
     add("--positions", type=whole_number(1, 16), help="vectors per context, with --model; 1")
     devices = ("auto", "mps", "cuda", "cpu")
@@ -91,6 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     encoder = chosen_encoder(options)
     columns = columns_of(options)
     settings = {"encoder": encoder.settings(), "source": source, "columns": asdict(columns)}
+    settings["skip_bad"] = options.skip_bad
     work = out.with_name(f"{out.name}.unfinished")
     try:
         with terminate_like_ctrl_c(), explained_failures("out of memory; encode a part of the file"):
@@ -112,8 +114,9 @@ def run(
     """Encode the texts, and print what was read and written."""
     work.mkdir(parents=True, exist_ok=True)
     with only_process(work, "encoding") as note:
+        read = options.file, columns, encoder, work, options.skip_bad
         try:
-            report, done = begin(work, settings, lambda: gather(options.file, columns, encoder, work))
+            report, done = begin(work, settings, lambda: gather(*read))
         except UsageError:
             if not (work / ENCODER).exists():  # else an earlier try has begun it
                 shutil.rmtree(work)

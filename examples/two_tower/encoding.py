@@ -31,6 +31,7 @@ from snippets.errors import UsageError
 
 # foreign_reads: its own files in an unfinished folder
 PROGRESS = "progress.json"
+SHOWN = 20  # rows that are no texts
 PART = 1024  # pairs: 25 MB of vectors of the built-in encoder
 *VECTORS, KEYS = (f"{name}.npy" for name in NAMES)
 
@@ -46,12 +47,20 @@ class Report:
     unread: int = 0  # the encoder finds nothing in a text
     twice: int = 0
     headers: int = 0  # repeated below the first
+    bad: int = 0  # what is no text or no score, or is too long
+    named_bad: list[str] = field(default_factory=list)  # the first of them
     contradicting: int = 0  # pairs that belong together in one row and not in another
     shared: int = 0  # pairs whose context has several payloads
     named: bool = False  # whether a column names the articles
     articles: int = 0
     largest: int = 0  # pairs of the largest article
     notes: list[str] = field(default_factory=list)  # on the columns
+
+    def leave_out(self, error: UsageError) -> None:
+        """Count a row that is no text."""
+        self.bad += 1
+        if self.bad <= SHOWN:
+            self.named_bad.append(str(error))
 
     def lines(self) -> list[str]:
         """Return the report for the user."""
@@ -61,8 +70,12 @@ class Report:
             "with a text in which the encoder finds nothing": self.unread,
             "that came before": self.twice,
             "that repeat the header": self.headers,
+            "that are no texts": self.bad,
         }
-        lines = self.notes + [f"left out   {count:,} rows {why}" for why, count in left_out.items() if count]
+        lines = self.notes + [f"no text    {line}" for line in self.named_bad]
+        if self.bad > len(self.named_bad):
+            lines.append(f"no text    {self.bad - len(self.named_bad):,} more")
+        lines += [f"left out   {count:,} rows {why}" for why, count in left_out.items() if count]
         if self.contradicting:
             lines.append(
                 f"note       {self.contradicting:,} pairs belong together in one row, not in another; kept"
@@ -106,8 +119,11 @@ def identity(source: Path) -> dict[str, Any]:
     return {"file": str(source.resolve()), "size": state.st_size, "modified": state.st_mtime_ns}
 
 
-def gather(source: Path, columns: Columns, encoder: Encoder, work: Path) -> Report:
-    """Read the table into texts.jsonl and truth_keys.npy in `work`. Raises UsageError."""
+def gather(source: Path, columns: Columns, encoder: Encoder, work: Path, skip_bad: bool = False) -> Report:
+    """Read the table into texts.jsonl and truth_keys.npy in `work`; with `skip_bad`, without bad rows.
+
+    Raises UsageError.
+    """
     report, seen = Report(), Seen()
     least = shutil.disk_usage(work).free
     per_pair = 4 * encoder.width * (encoder.positions + 1)
@@ -117,10 +133,14 @@ def gather(source: Path, columns: Columns, encoder: Encoder, work: Path) -> Repo
             for row in read_rows(source, columns, report.notes):
                 report.rows += 1
                 done.update()
+                if (error := reason_against(row)) and skip_bad:
+                    report.leave_out(error)
+                    continue
+                if error:
+                    raise UsageError(f"{error}; --skip-bad leaves out such rows")
                 if taken(row, encoder, report, seen) is None:
                     continue
-                query, document = clean(row.query, row.place), clean(row.document, row.place)
-                file.write(line_of(query, document))
+                file.write(line_of(clean(row.query, row.place), clean(row.document, row.place)))
                 report.pairs += 1
                 if report.pairs * per_pair > least:
                     raise UsageError(
@@ -140,6 +160,16 @@ def gather(source: Path, columns: Columns, encoder: Encoder, work: Path) -> Repo
     report.shared, report.named = int(counts[counts > 1].sum()), bool(seen.articles)
     replace_file(work / KEYS, lambda file: numpy.save(file, keys[:, None]))
     return report
+
+
+def reason_against(row: Row) -> UsageError | None:
+    """Return why a row cannot be encoded, if it is so."""
+    try:
+        if row.belongs:
+            clean(row.query, row.place), clean(row.document, row.place)
+    except UsageError as error:
+        return error
+    return row.bad
 
 
 def taken(row: Row, encoder: Encoder, report: Report, seen: Seen) -> Row | None:

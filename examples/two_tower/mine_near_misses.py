@@ -69,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"device     {device} ({reason})" + (", FAISS on the CPU" if options.faiss else ""))
     if note:
         tell(f"note       {note}")
-    if not options.faiss and (long := announcement(pairs, len(learned), device)):
+    if not options.faiss and (long := announcement(pairs, len(learned), device, mines=True)):
         print(f"search     {long}")
     with explained_failures("out of memory; try --device cpu"):
         network = trained.model.to(device), pairs.contexts, learned, device

@@ -105,7 +105,7 @@ def write_cache(file: Path, vectors: torch.Tensor, stamp: dict[str, Any]) -> Non
 def read_cache(file: Path, rows: int, width: int) -> torch.Tensor:
     """Return the payload vectors (rows, width) in `file`. Raises UsageError when it has other content."""
     try:
-        vectors = read_npy(file)
+        vectors = read_npy(file, mapped=True)
     except FileNotFoundError:
         raise UsageError(f"there is no {file}; make it: python examples/two_tower/build_cache.py") from None
     if vectors.dtype != numpy.float32 or vectors.shape != (rows, width):
@@ -113,18 +113,21 @@ def read_cache(file: Path, rows: int, width: int) -> torch.Tensor:
             f"{file} holds {vectors.dtype} of shape {vectors.shape}; a row of each of the {rows} pairs is "
             f"float32 {width} wide; make it anew: python examples/two_tower/build_cache.py"
         )
-    if not numpy.isfinite(vectors).all():
+    parts = (vectors[start : start + 4096] for start in range(0, rows, 4096))  # it may exceed the memory
+    if not all(numpy.isfinite(part).all() for part in parts):
         raise UsageError(f"{file} holds NaN or infinity; make it anew")
     return torch.from_numpy(vectors)
 
 
 def write_near_misses(file: Path, rows: torch.Tensor, found: torch.Tensor, stamp: dict[str, Any]) -> None:
     """Write near misses `found` (n, k), a line for each of `rows` (n,), and the stamp. Raises OSError."""
-    lines = []
-    for row, ids in zip(rows.tolist(), found.tolist(), strict=True):
-        ids = [number for number in ids if number != NONE]
-        lines.append(json.dumps({QUERY[0]: row, FOUND[0]: ids}) + "\n")
-    write_stamped(file, lambda target: target.write("".join(lines).encode()), stamp)
+
+    def write(target: BinaryIO) -> None:
+        for row, ids in zip(rows, found, strict=True):
+            near = ids[ids != NONE].tolist()
+            target.write(f"{json.dumps({QUERY[0]: row.item(), FOUND[0]: near})}\n".encode())
+
+    write_stamped(file, write, stamp)
 
 
 def parsed(file: Path) -> Iterator[tuple[int, int, list[int]]]:

@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-CHUNK = 1024  # queries per product
-PIECE = 16_384  # rows of the bank per product: with CHUNK queries, 64 MiB of scores
+CHUNK = 128  # queries per product
+PIECE = 16_384  # rows of the bank per product: with CHUNK queries, 8 MiB of scores
 NONE = -1  # marks a missing row
 
 

@@ -10,7 +10,7 @@ from typing import Self
 
 import torch
 
-from examples.two_tower.nearest import NONE, PIECE, Nearest, bar, numbered
+from examples.two_tower.nearest import CHUNK, NONE, PIECE, Nearest, bar, numbered
 
 
 @dataclass
@@ -86,12 +86,12 @@ def find_near_misses(
 ) -> torch.Tensor:
     """Return the wrong payloads with the highest scores for the queries of `rows` (n,), (n, count).
 
-    `queries` yields the vectors (…, width) of CHUNK rows after another. The search through the whole bank (N,
+    `queries` yields the vectors (…, width) of some rows after another. The search through the whole bank (N,
     width) is exact. It returns row numbers of the bank, the highest score first, padded with NONE.
     """
     near = Nearest(len(rows), min(count, len(bank)), bank.device)
     with bar(len(rows) * len(bank), "near misses", " products") as done:
-        for part, vectors in numbered(queries):
+        for part, vectors in numbered(few for many in queries for few in many.split(CHUNK)):
             for place, piece in numbered(bank.split(PIECE)):
                 scores = (vectors @ piece.T).masked_fill(forbidden(rows[part], place), -torch.inf)
                 near.add(part, scores, place.start)

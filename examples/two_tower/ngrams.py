@@ -67,11 +67,6 @@ def vectors(texts: Sequence[Sequence[str]]) -> torch.Tensor:
 
 
 # --8<-- [end:ngrams]
-def text_vector(text: str) -> torch.Tensor:
-    """Return the vector of a text, (WIDTH,)."""
-    return vectors([[text]])[0, 0]
-
-
 def growing(text: str, positions: int = POSITIONS) -> list[str]:
     """Return a text in `positions` parts of equally many words. A text of fewer words is the first part."""
     words = text.split()
@@ -81,16 +76,11 @@ def growing(text: str, positions: int = POSITIONS) -> list[str]:
     return [" ".join(words[start:end]) for start, end in pairwise(ends)]
 
 
-def context_vectors(text: str) -> torch.Tensor:
-    """Return the vectors of a text as it grows, (POSITIONS, WIDTH): a fifth of its words, two fifths, … all.
+def stack_contexts(texts: Sequence[str]) -> torch.Tensor:
+    """Return the vectors of texts as they grow, (texts, POSITIONS, WIDTH): a fifth of the words, … all.
 
     A text of fewer words is repeated at every position.
     """
-    return vectors([growing(text)])[0]
-
-
-def stack_contexts(texts: Sequence[str]) -> torch.Tensor:
-    """Return the context vectors of texts, (texts, POSITIONS, WIDTH)."""
     return torch.cat([vectors([growing(text) for text in part]) for part in batches(texts)])
 
 

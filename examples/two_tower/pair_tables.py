@@ -20,6 +20,7 @@ class Row(NamedTuple):
     article: str | None
     belongs: bool
     repeats: bool = False  # the header
+    bad: UsageError | None = None  # why it has no texts, or no score
 
 
 def is_json(path: Path) -> bool:
@@ -61,7 +62,11 @@ def table_rows(path: Path, columns: Columns, notes: list[str]) -> Iterator[Row]:
             if table.of_lines and (query.strip(), document.strip()) == chosen[:2]:
                 yield Row(place, query, document, None, belongs=False, repeats=True)
                 continue
-            yield Row(place, query, document, *judged(chosen, cells, columns, place))
+            try:
+                row = Row(place, query, document, *judged(chosen, cells, columns, place))
+            except UsageError as error:
+                row = bad_row(place, error)
+            yield row
 
 
 def opened(path: Path, columns: Columns) -> tuple[Table, Found]:
@@ -101,10 +106,8 @@ def json_rows(path: Path, columns: Columns, notes: list[str]) -> Iterator[Row]:
     with as_usage_error(path):
         for number, cells in enumerate(rows_of_json(path), 1):
             place = f"{path}, line {number}"
-            if "set" in cells and not columns.named():
-                query, *documents = text_list(cells["set"], "set", place)
-                article, belongs = None, True
-            else:
+            of_set = "set" in cells and not columns.named()
+            if not of_set:
                 if chosen is None:
                     found = Found(path, list(cells), [])
                     chosen = choose(found, columns)
@@ -112,14 +115,29 @@ def json_rows(path: Path, columns: Columns, notes: list[str]) -> Iterator[Row]:
                     notes += notes_on(found, chosen)
                 for name in list(watch.seen):
                     watch.look(name, [cells.get(name)])
-                queries = text_list(cells.get(chosen.query), chosen.query, place)
-                documents = text_list(cells.get(chosen.document), chosen.document, place)
-                query = queries[0] if queries else ""
-                article, belongs = judged(chosen, cells, columns, place)
-            for document in documents:
-                yield Row(place, query, document, article, belongs)
+            try:
+                rows = json_pairs(cells, None if of_set else chosen, columns, place)
+            except UsageError as error:
+                rows = [bad_row(place, error)]
+            yield from rows
     if not number:
         raise UsageError(f"cannot read {path}: it is empty")
+
+
+def json_pairs(cells: dict[str, Any], chosen: Chosen | None, columns: Columns, place: str) -> list[Row]:
+    """Return the pairs of an object: of its set, or of the chosen columns. Raises UsageError."""
+    if chosen is None:
+        query, *documents = text_list(cells["set"], "set", place)
+        return [Row(place, query, document, None, belongs=True) for document in documents]
+    queries = text_list(cells.get(chosen.query), chosen.query, place)
+    documents = text_list(cells.get(chosen.document), chosen.document, place)
+    article, belongs = judged(chosen, cells, columns, place)
+    return [Row(place, queries[0] if queries else "", one, article, belongs) for one in documents]
+
+
+def bad_row(place: str, error: UsageError) -> Row:
+    """Return a row without texts."""
+    return Row(place, "", "", None, belongs=False, bad=error)
 
 
 def text_in(value: Any) -> str:

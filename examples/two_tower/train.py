@@ -85,7 +85,7 @@ class Retrieval(Task):
         if long := announcement(pairs, len(held_out), self.state.device):
             tell(f"scores     {long}, now and after each epoch")
         mines = self.options.near_miss_k and not self.options.near_misses
-        if mines and (long := announcement(pairs, len(self.learned), self.state.device)):
+        if mines and (long := announcement(pairs, len(self.learned), self.state.device, mines=True)):
             tell(f"near miss  {long}, before each epoch; --near-miss-k 0 does without")
         return {
             "parameters": parameter_count(self.state.model),
@@ -162,6 +162,8 @@ class Retrieval(Task):
 
     def evaluate(self, epoch: int, measures: list[float], samples_per_s: float) -> EpochResult:
         """Evaluate retrieval of all payloads by the held-out contexts."""
+        self.negatives = None  # the next epoch finds new ones, so no checkpoint or copy has to hold these
+        self.state.progress.pop("negatives", None)
         names = "train_loss", "train_accuracy", "negatives_per_sample", "near_miss_coverage"
         rows = self.held_out.nonzero().flatten()
         values = dict(zip(names, measures, strict=True))

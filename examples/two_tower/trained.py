@@ -78,6 +78,7 @@ def load_trained(run: Path | None) -> Trained:
         raise UsageError(f"{checkpoint} was made by another version of this program; train again")
     check_saved({"options": saved}, PROGRAM.read_command_line, Options, checkpoint)
     options = Options(**saved)
+    content.pop("progress", None)  # perhaps with the vectors of an epoch's negatives, which take memory
     pairs = load_pairs(options.data, options.rows, options.noise, options.seed)
     if pairs.fingerprint() != content["config"].get("pairs_crc32"):
         raise UsageError(f"the content of --data {options.data} is not what {checkpoint} learned from")

@@ -7,7 +7,7 @@ import torch
 
 from examples.two_tower.data_sources import TEXTS, find_data, read_passages
 from examples.two_tower.generated_pairs import generate_pairs
-from examples.two_tower.ngrams import WIDTH, context_vectors, features, text_vector
+from examples.two_tower.ngrams import WIDTH, features, stack_contexts, stack_texts
 from examples.two_tower.pairs import split_by_article
 from examples.two_tower.retrieval import retrieval
 from snippets.errors import UsageError
@@ -39,8 +39,8 @@ def test_pairs_of_pages_are_unit_vectors_by_page(texts):
     torch.testing.assert_close(pairs.plain_queries().norm(dim=1), torch.ones(892))
     for row in (0, 17, 891):
         text = pairs.texts[row]
-        assert torch.equal(pairs.contexts[row], context_vectors(text.query))
-        assert torch.equal(pairs.payloads[row], text_vector(text.document))
+        assert torch.equal(pairs.contexts[row], stack_contexts([text.query])[0])
+        assert torch.equal(pairs.payloads[row], stack_texts([text.document])[0])
         page, same = text.place.partition("#")[0], pairs.articles == pairs.articles[row]
         assert [other.place.partition("#")[0] == page for other in pairs.texts] == same.tolist()
 
@@ -53,18 +53,18 @@ def test_features_are_words_numbers_and_pieces():
 
 
 def test_inflected_texts_have_near_vectors():
-    one, other, far = map(text_vector, ("training a network", "networks are trained", "disk space"))
+    one, other, far = stack_texts(["training a network", "networks are trained", "disk space"])
     assert one @ other > 0.3 > abs(one @ far)
-    assert text_vector("训练 MPS") @ text_vector("training on MPS") > 0.1  # the name alone
-    assert not text_vector("—!").any()
+    assert stack_texts(["训练 MPS"])[0] @ stack_texts(["training on MPS"])[0] > 0.1  # the name alone
+    assert not stack_texts(["—!"])[0].any()
 
 
 def test_a_context_grows_to_the_whole_text():
     words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-    found = context_vectors(" ".join(words))
+    found = stack_contexts([" ".join(words)])[0]
     for position in range(5):
-        assert torch.equal(found[position], text_vector(" ".join(words[: 2 * position + 2])))
-    assert (context_vectors("out of memory") == text_vector("out of memory")).all()
+        assert torch.equal(found[position], stack_texts([" ".join(words[: 2 * position + 2])])[0])
+    assert (stack_contexts(["out of memory"])[0] == stack_texts(["out of memory"])[0]).all()
 
 
 # ---- Generated pairs ----

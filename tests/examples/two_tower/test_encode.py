@@ -15,7 +15,7 @@ import torch
 from examples.two_tower import encode, encoding
 from examples.two_tower.data_sources import TEXTS, find_data
 from examples.two_tower.encoders import NgramEncoder, SentenceEncoder
-from examples.two_tower.ngrams import text_vector
+from examples.two_tower.ngrams import stack_texts
 from examples.two_tower.pair_columns import Columns
 from examples.two_tower.pair_files import read_pairs
 from examples.two_tower.pair_tables import read_rows, read_texts
@@ -83,13 +83,13 @@ def test_chinese_texts_become_characters_and_their_pairs(call):
     done = call(HEAD + "内存不足,减小批大小\nmemory,smaller\n")
     query = numpy.load(done.folder / "context_sequences.npy")[0]
     assert (query == query[0]).all()  # no spaces, so the text does not grow
-    assert torch.equal(torch.from_numpy(query[0].copy()), text_vector("内存不足"))
+    assert torch.equal(torch.from_numpy(query[0].copy()), stack_texts(["内存不足"])[0])
     near, far = (
-        text_vector("内存很小") @ text_vector("内存不足"),
-        text_vector("足不存内") @ text_vector("内存不足"),
+        stack_texts(["内存很小"])[0] @ stack_texts(["内存不足"])[0],
+        stack_texts(["足不存内"])[0] @ stack_texts(["内存不足"])[0],
     )
     assert near > 0.2
-    assert 0.2 < far < 0.7 and text_vector("内存不足") @ text_vector("减小批大小") < 0.2
+    assert 0.2 < far < 0.7 and stack_texts(["内存不足"])[0] @ stack_texts(["减小批大小"])[0] < 0.2
 
 
 # ---- What is left out ----
@@ -141,6 +141,23 @@ def test_unknown_headers_and_unused_columns_are_shown(call):
 def test_columns_are_named_by_their_numbers(call):
     done = call("a,b,5\nc,d,3.5\ne,f,4\n", "--query", "2", "--document", "1", "--min-score", "3=4")
     assert [tuple(text[1:]) for text in Texts(done.folder / "texts.jsonl")] == [("b", "a"), ("f", "e")]
+
+
+def test_rows_that_are_no_texts_are_skipped_and_named(call):
+    """An object, a text of over 100,000 characters, a list of objects 21 times; three pairs stay."""
+    cells = [{"query": {"a": 1}, "answer": "x"}, {"query": "long", "answer": "z" * 100_001}]
+    cells += [{"query": "q", "answer": [{}]}] * 21
+    cells += [{"query": f"question {row}", "answer": f"answer {row}"} for row in range(3)]
+    content = "".join(json.dumps(cell) + "\n" for cell in cells)
+    refused = call(content, name="pairs.jsonl")
+    line = "pairs.jsonl, line 1: 'query' is neither a text nor a list of texts"
+    assert refused.code == 2 and f"{line}; --skip-bad leaves out such rows" in refused.err
+    done = call(content, "--skip-bad", name="pairs.jsonl")
+    assert done.code == 0 and len(Texts(done.folder / "texts.jsonl")) == 3
+    named = [text for text in done.out.splitlines() if text.startswith("no text")]
+    assert named[0] == f"no text    {line}" and "line 2: a text of 100,001 characters" in named[1]
+    assert len(named) == 21 and named[20] == "no text    3 more"
+    assert "left out   23 rows that are no texts" in done.out and "26 rows, 3 pairs, 3 articles" in done.out
 
 
 # ---- Goes on ----

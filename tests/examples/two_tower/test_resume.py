@@ -36,7 +36,7 @@ def test_mid_epoch_resume_keeps_the_epochs_negatives(run_train, stop, tiny, undi
     stopped = stop(EPOCH + 3)
     held = stopped.last["progress"]["negatives"]
     assert held["rows"].shape == (300, 4) and held["cache"].shape == (300, 32)
-    assert not torch.equal(held["cache"], undisturbed(tiny()).last["progress"]["negatives"]["cache"])
+    assert "negatives" not in whole.last["progress"]  # after an epoch nobody needs them
     epochs_begun.clear()
     run_train(resume="run").assert_same_as(whole)
     assert epochs_begun == [2]

@@ -9,7 +9,7 @@ import torch
 from examples.programs.run_folder import read_json, read_metrics
 from examples.two_tower import data_sources, search, train
 from examples.two_tower.embedding import embed_contexts, embed_payloads
-from examples.two_tower.ngrams import context_vectors, text_vector
+from examples.two_tower.ngrams import stack_contexts, stack_texts
 from examples.two_tower.pairs import split_by_article
 from examples.two_tower.trained import load_trained
 from snippets.errors import exit_with_one_line
@@ -66,14 +66,14 @@ def test_the_five_nearest_before_and_after(ask, pages_run, texts):
         3 + 2 * 3 * 5,
     )
     pairs = texts
-    plain = pairs.payloads @ text_vector(sentence)
+    plain = pairs.payloads @ stack_texts([sentence])[0]
     for place, row in enumerate(plain.topk(5).indices.tolist()):
         score, where = lines[2 + 3 * place].split()[:2]
         text = pairs.texts[row]
         assert (score, where) == (f"{plain[row]:.2f}", text.place)
         assert [line.strip() for line in lines[3 + 3 * place : 5 + 3 * place]] == list(text[1:])
     model = load_trained(pages_run).model
-    query = embed_contexts(model, context_vectors(sentence).unsqueeze(0), torch.tensor([0]), CPU)
+    query = embed_contexts(model, stack_contexts([sentence]), torch.tensor([0]), CPU)
     learned = (embed_payloads(model, pairs.payloads, CPU) @ query[0]).topk(5)
     found = [pairs.texts[row].place for row in learned.indices.tolist()]
     assert [line.split()[1] for line in lines[middle + 1 :: 3]] == found
