@@ -7,10 +7,3 @@ python examples/cifar_optimizers/train.py --quick
 python examples/cifar_optimizers/train.py
 python examples/monitor.py --once
 # --8<-- [end:cifar]
-
-# --8<-- [start:indicators]
-python examples/check_setup.py
-python examples/indicator_transformer/train.py --quick
-python examples/indicator_transformer/train.py
-python examples/monitor.py --once
-# --8<-- [end:indicators]

@@ -28,7 +28,8 @@ def bars(figure: Figure, part: Part) -> None:
     shown = [
         dict(panel.spec.get("others", {}))
         | {
-            name: picked(part.data(), [{spec["row"]: row}, panel.spec["value"]]) * panel.spec["scale"]
+            name: picked(part.data(), [{spec["row"]: row} | panel.spec.get("where", {}), panel.spec["value"]])
+            * panel.spec["scale"]
             for row, name in spec["rows"].items()
         }
         for panel in part.panels()
