@@ -4,7 +4,9 @@
 # --8<-- [start:quick-start]
 python examples/floorplan_diffusion/train_nodes.py
 python examples/floorplan_diffusion/train_edges.py
+# --8<-- [start:draw]
 python examples/floorplan_diffusion/generate.py
+# --8<-- [end:draw]
 # --8<-- [end:quick-start]
 
 # --8<-- [start:resume]

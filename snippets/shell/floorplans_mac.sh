@@ -22,7 +22,7 @@ python examples/floorplan_diffusion/train_nodes.py --device mps --max-steps 200
 # --8<-- [end:two-devices]
 
 # --8<-- [start:measure]
-python examples/floorplan_diffusion/train_nodes.py --data data/rplan --max-steps 100
+python examples/floorplan_diffusion/train_nodes.py --size origin --corners 53 --batch-size 256 --max-steps 30
 # --8<-- [end:measure]
 
 # Hours on a CPU, so no test runs it; both commands are the default ones with other numbers.
