@@ -1,11 +1,6 @@
 #!/usr/bin/env bash
 # ci: no - macOS only: asks for MPS, and trains on the reader's own plans in data/rplan
 
-# --8<-- [start:verify]
-python -c "import torch; a = torch.randn(100, 100); b = a.to('mps') @ a.to('mps'); \
-  print(torch.allclose(a @ a, b.cpu(), atol=1e-3))"
-# --8<-- [end:verify]
-
 # --8<-- [start:rplan]
 python examples/floorplan_diffusion/train_nodes.py --data data/rplan --device mps
 python examples/floorplan_diffusion/train_edges.py --data data/rplan --device mps
