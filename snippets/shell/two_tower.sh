@@ -1,10 +1,6 @@
 #!/usr/bin/env bash
 # ci: run long
 
-# --8<-- [start:check]
-python examples/check_setup.py
-# --8<-- [end:check]
-
 # --8<-- [start:named-folder]
 python examples/two_tower/train.py --out runs/two_tower/first
 # --8<-- [end:named-folder]
