@@ -10,7 +10,16 @@ from snippets.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
 NOT_OF_TRAIN = {  # of the launcher, the miner, the encoder, powermetrics, and one of another program
-    *("--cpu-fallback", "--faiss", "--samplers", "--article", "--query", "--document", "--warmup-steps")
+    *(
+        "--cpu-fallback",
+        "--faiss",
+        "--samplers",
+        "--article",
+        "--query",
+        "--document",
+        "--help",
+        "--warmup-steps",
+    )
 }
 
 
