@@ -1,10 +1,6 @@
 #!/usr/bin/env bash
 # ci: run long
 
-# --8<-- [start:named-folder]
-python examples/two_tower/train.py --out runs/two_tower/first
-# --8<-- [end:named-folder]
-
 # --8<-- [start:resume]
 python examples/two_tower/train.py --out runs/two_tower/first --resume auto
 # --8<-- [end:resume]
