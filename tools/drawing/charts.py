@@ -201,8 +201,9 @@ def groups(rows: Sequence[Mapping[str, Any]], field: str) -> Iterator[tuple[floa
 def dots(axes: Axes, part: Part) -> None:
     """Draw a row for each name: a dot for each seed, a line at their mean, and one at what is possible."""
     spec, colours, rows = part.spec, part.colours, part.spec["rows"]
+    way = [spec["value"]] if isinstance(spec["value"], str) else spec["value"]
     for place, which in enumerate(rows.values()):
-        values = picked(part.data(), [which, spec["value"]])
+        values = picked(part.data(), [which, *way])
         beside = [place - 0.35, place + 0.35]
         axes.plot(values, [place] * len(values), "o", color=colours["orange"], markersize=5, alpha=0.7)
         axes.plot([statistics.fmean(values)] * 2, beside, color=colours["blue"], linewidth=2)
