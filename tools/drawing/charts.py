@@ -202,8 +202,9 @@ def groups(rows: Sequence[Mapping[str, Any]], field: str) -> Iterator[tuple[floa
 def dots(axes: Axes, part: Part) -> None:
     """Draw a row for each name: a dot for each seed or one alone, a line at the mean and at the best."""
     spec, colours, rows = part.spec, part.colours, part.spec["rows"]
+    way = [spec["value"]] if isinstance(spec["value"], str) else spec["value"]
     for place, which in enumerate(rows.values()):
-        found = picked(part.data(), [which, spec["value"]])
+        found = picked(part.data(), [which, *way])
         values = found if isinstance(found, list) else [found]
         beside = [place - 0.35, place + 0.35]
         axes.plot(values, [place] * len(values), "o", color=colours["orange"], markersize=5, alpha=0.7)
