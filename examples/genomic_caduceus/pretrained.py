@@ -43,5 +43,3 @@ def load_backbone(backbone: Backbone, run: str) -> str:
     check_weights(backbone, weights)
     backbone.load_state_dict(weights)
     return str(checkpoint)
-
-
