@@ -46,7 +46,6 @@ class Run:
             check_same_options(saved_options(config), with_precision(wanted).decisive(), self.folder)
 
 
-# --8<-- [start:train_apart]
 def train_apart(run: Run, stop: StopSignals) -> str | None:
     """Train in a new process, from its last checkpoint if there is one; return why it failed, or None.
 
@@ -72,7 +71,6 @@ def train_apart(run: Run, stop: StopSignals) -> str | None:
     return reason
 
 
-# --8<-- [end:train_apart]
 def why(code: int, said: str) -> str:
     """Return the reason of a failure: the last line of output, or the signal that killed the process."""
     if code < 0:

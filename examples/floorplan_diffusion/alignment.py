@@ -30,7 +30,6 @@ def alignment_loss(places: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
 
 
 # --8<-- [end:alignment]
-# --8<-- [start:digits]
 def digit_penalty(pixels: torch.Tensor) -> torch.Tensor:
     """Return the penalty of the guide's system for distances in whole pixels (…), summed over four bases.
 
@@ -46,6 +45,3 @@ def digit_penalty(pixels: torch.Tensor) -> torch.Tensor:
             left = left // base
         total -= most * torch.log(1 - digits / most)
     return total
-
-
-# --8<-- [end:digits]

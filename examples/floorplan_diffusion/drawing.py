@@ -107,7 +107,6 @@ class Window:
         return (points - self.low) * self.scale + (self.left, self.top)
 
 
-# --8<-- [start:gallery]
 def gallery(
     drawn: Iterable[Plan | Corners],
     columns: int = 2,
@@ -164,7 +163,6 @@ def plan_shapes(plan: Plan, window: Window, words: Words, colours: Colours) -> l
     return shapes
 
 
-# --8<-- [end:gallery]
 def corner_shapes(step: Corners, window: Window, words: Words, colours: Colours) -> list[Shape]:
     """Return the shapes of the corners of one step: a frame, padding, and real corners above.
 

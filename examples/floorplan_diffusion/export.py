@@ -37,7 +37,6 @@ from snippets.errors import exit_with_one_line, tell
 COMPARED = (3, 5), (1, 2), (2, 18)  # plans, and corners of each; the program accepts other numbers
 
 
-# --8<-- [start:inputs]
 def node_inputs(plans: int, corners: int) -> Inputs:
     """Return noisy corners (plans, corners, 10) and steps (plans,), with a fixed seed."""
     generator = torch.Generator().manual_seed(0)
@@ -56,7 +55,6 @@ def edge_inputs(plans: int, corners: int) -> Inputs:
     return places, bits, pairs, pairs[1] < counts.unsqueeze(1), fractions
 
 
-# --8<-- [end:inputs]
 PLANS, CORNERS, PAIRS = Dim("plans", min=1), Dim("corners", min=2), Dim("pairs", min=1)
 OF_CORNERS, OF_PAIRS = {0: PLANS, 1: CORNERS}, {0: PLANS, 1: PAIRS}
 

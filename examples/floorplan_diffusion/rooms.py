@@ -186,7 +186,6 @@ def walls_cross(walls: Walls, corners: numpy.ndarray) -> bool:
     return bool((apart & apart.T).any())
 
 
-# --8<-- [start:straightened]
 def straightened(plan: Plan, tolerance: float = 4.0) -> Plan:
     """Return the plan with its nearly straight walls made vertical or horizontal.
 
@@ -201,6 +200,3 @@ def straightened(plan: Plan, tolerance: float = 4.0) -> Plan:
         for group in parts(walls[near].tolist()):
             corners[group, axis] = plan.corners[group, axis].mean()
     return replace(plan, corners=corners)
-
-
-# --8<-- [end:straightened]

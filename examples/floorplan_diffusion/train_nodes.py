@@ -181,14 +181,12 @@ def warm_cosine(optimizer: torch.optim.Optimizer, steps: int) -> torch.optim.lr_
 
 
 # --8<-- [end:optimizers]
-# --8<-- [start:shuffled]
 def shuffled(nodes: torch.Tensor) -> torch.Tensor:
     """Return every plan's corners (plans, corners, channels) in a new random order."""
     order = torch.rand(nodes.shape[:2], device=nodes.device).argsort(1)
     return nodes.gather(1, order.unsqueeze(-1).expand_as(nodes))
 
 
-# --8<-- [end:shuffled]
 PROGRAM = Program(
     "floorplan_diffusion/train_nodes",
     read_node_options,

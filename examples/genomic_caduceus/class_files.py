@@ -147,7 +147,6 @@ def ordered(classes: Iterable[str]) -> list[str]:
     return sorted(names, key=int) if all(WHOLE_NUMBER.fullmatch(name) for name in names) else names
 
 
-# --8<-- [start:class_names]
 def same_classes(folder: Path, classes_in: Callable[[Path], list[str]]) -> list[str]:
     """Return the classes of a data set in alphabetical order, which defines their indices.
 
@@ -173,7 +172,6 @@ def class_names(folder: Path) -> list[str]:
     return same_classes(folder, folders_in)
 
 
-# --8<-- [end:class_names]
 def tables_of_places(folder: Path) -> list[str]:
     """Return the names of the classes with a table in the folder of a split."""
     return [path.name.removesuffix(SUFFIX) for path in folder.glob(f"*{SUFFIX}") if path.name[0] != "."]

@@ -82,7 +82,6 @@ def best_possible(sequences: numpy.ndarray, classes: numpy.ndarray, motif: Motif
 # --8<-- [end:best]
 
 
-# --8<-- [start:motif_data]
 def motif_data(sequences: int, seed: int, length: int = LENGTH) -> ClassData:
     """Return generated sequences, half of which contain the seed's motif."""
     random = numpy.random.default_rng(seed)
@@ -94,7 +93,6 @@ def motif_data(sequences: int, seed: int, length: int = LENGTH) -> ClassData:
     return ClassData("motif", source, NAMES, train, val, test, best_possible(*made[2], motif))
 
 
-# --8<-- [end:motif_data]
 def tokens_of(bases: numpy.ndarray) -> torch.Tensor:
     """Return bases 0 to 3 (A, C, G, T) as tokens, uint8."""
     return torch.from_numpy(bases).to(torch.uint8) + FIRST_BASE

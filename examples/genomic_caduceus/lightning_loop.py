@@ -55,7 +55,6 @@ class Module(pl.LightningModule):
 
 
 # --8<-- [end:module]
-# --8<-- [start:batches]
 class Parts:
     """The microbatches of all epochs, continued in a resumed run."""
 
@@ -69,8 +68,6 @@ class Parts:
                 yield part
 
 
-# --8<-- [end:batches]
-# --8<-- [start:callback]
 class TellTraining(pl.Callback):
     """Counts the steps and passes each to `training`, which writes the run folder and may stop the loop."""
 
@@ -92,7 +89,6 @@ class TellTraining(pl.Callback):
             trainer.should_stop = self.training.after_step(mean, self.stop, self.bar)
 
 
-# --8<-- [end:callback]
 class StayingOnDevice(SingleDeviceStrategy):
     """Keeps network and optimizer on the device. Lightning moves both to the CPU when the training ends."""
 

@@ -30,7 +30,6 @@ from examples.programs.options import TrainingOptions
 from snippets.errors import Option, UsageError
 from snippets.precision import NAMES as PRECISIONS
 
-# --8<-- [start:precisions]
 # Lightning's names of precisions: up to 1.9 plain numbers, since 2.0 with the treatment of the weights.
 LIGHTNING_PRECISIONS = {
     "32": "fp32",
@@ -39,7 +38,6 @@ LIGHTNING_PRECISIONS = {
     "16-mixed": "fp16",
     "bf16-mixed": "bf16",
 }
-# --8<-- [end:precisions]
 QUICK = {"epochs": 1, "max_steps": 10, "width": 16, "layers": 1, "state": 2, "sequences": 200}
 
 
@@ -94,7 +92,6 @@ class PretrainingOptions(GenomicOptions):
     intervals: str | None = None
 
 
-# --8<-- [start:keys]
 DEVICES = one_of("auto", "mps", "cuda", "cpu", former={"gpu": "cuda"})
 FORMATS = one_of(*PRECISIONS, former=LIGHTNING_PRECISIONS)
 KEYS = {
@@ -141,7 +138,6 @@ INTERVALS = Key("dataset.intervals", or_null(path_of), "BED file with the window
 REFERENCE = Key(
     "dataset.reference", or_null(path_of), "for places in genomes: a FASTA file, A.fa,B.fa or a folder", None
 )
-# --8<-- [end:keys]
 OF_THE_CALL = {
     "out": Key("out", expanded, "folder of the run"),
     "resume": Key("resume", str, "continue a run: its folder; auto: the one in out or the newest equal one"),

@@ -57,7 +57,6 @@ class MaskedBases(SequenceTask):
         model = LanguageModel(self.backbone(), both_strands=options.rcps, stacked=options.stack_strands)
         self.set_up_network(model, [data.val, hidden, guessed])
 
-    # --8<-- [start:measures]
     def measures(self, part: Sequence[torch.Tensor], network: Network) -> torch.Tensor:
         """Return loss and accuracy on the masked bases of tokens (batch, length), (2,)."""
         tokens = part[0].long()
@@ -69,7 +68,6 @@ class MaskedBases(SequenceTask):
         loss, right = measured(scores, tokens, guessed)
         return torch.stack([loss, right]) / guessed.sum().clamp(min=1)
 
-    # --8<-- [end:measures]
     @torch.no_grad()
     def evaluate(self, epoch: int, measures: list[float], samples_per_s: float) -> EpochResult:
         """Evaluate on held-out sequences, with the same masked bases after every epoch."""

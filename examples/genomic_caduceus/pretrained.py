@@ -24,7 +24,6 @@ def options_of(run: str) -> dict[str, Any]:
     return read_published(Path(run)).options if is_published(Path(run)) else {}
 
 
-# --8<-- [start:load_backbone]
 def load_backbone(backbone: Backbone, run: str) -> str:
     """Load published weights, or the best of a pre-training, into the backbone; return their file's path.
 
@@ -44,6 +43,3 @@ def load_backbone(backbone: Backbone, run: str) -> str:
     check_weights(backbone, weights)
     backbone.load_state_dict(weights)
     return str(checkpoint)
-
-
-# --8<-- [end:load_backbone]

@@ -87,7 +87,6 @@ def prepared(name: str, options: argparse.Namespace) -> Classification:
     return PROGRAM.prepare(PROGRAM.read_command_line(words))
 
 
-# --8<-- [start:in_turns]
 def in_turns(original: Steps, optimized: Steps, count: int) -> tuple[list[float], list[float]]:
     """Return the seconds of `count` alternating steps of each, waiting for the device after each step.
 
@@ -100,7 +99,6 @@ def in_turns(original: Steps, optimized: Steps, count: int) -> tuple[list[float]
     return seconds
 
 
-# --8<-- [end:in_turns]
 def step_memory(steps: Steps) -> float | None:
     """Take a step; return the peak memory of its tensors above that before the step, in MB (10⁶ bytes).
 

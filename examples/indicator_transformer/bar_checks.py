@@ -41,7 +41,6 @@ def check_duplicates(times: numpy.ndarray, values: numpy.ndarray, at: Where) -> 
     return numpy.delete(numpy.arange(len(times)), again)
 
 
-# --8<-- [start:check_values]
 def check_values(table: pandas.DataFrame, at: Where) -> None:
     """Raise UsageError unless all numbers are valid and each bar's range contains its open and close."""
     prices, ends = table[["open", "high", "low", "close"]], table[["open", "close"]]
@@ -59,7 +58,6 @@ def check_values(table: pandas.DataFrame, at: Where) -> None:
             raise UsageError(f"{at(position)} has {defect}: {values}; correct or remove the row")
 
 
-# --8<-- [end:check_values]
 @dataclass(frozen=True)
 class Spacing:
     """How the bars of a symbol follow each other."""

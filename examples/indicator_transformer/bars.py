@@ -45,7 +45,6 @@ MOST_REASONS, MOST_OF_A_REASON = 8, 400  # in one error
 MOST_LINES = 3  # of those left out, in the report
 
 
-# --8<-- [start:bars]
 @dataclass(frozen=True)
 class Bars:
     """The checked bars of one symbol."""
@@ -69,8 +68,6 @@ class Bars:
         return self.table.index if self.local is None else self.local
 
 
-# --8<-- [end:bars]
-# --8<-- [start:read_bars]
 def read_bars(path: Path, *, symbol: str | None = None, max_missing: float = MAX_MISSING) -> Bars:
     """Return the bars of the only symbol in a file or folder, or of `symbol`.
 
@@ -108,7 +105,6 @@ def read_data(path: Path, *, max_missing: float = MAX_MISSING) -> list[Bars]:
     return all_bars
 
 
-# --8<-- [end:read_bars]
 def parts_by_symbol(path: Path) -> list[list[Part]]:
     """Return the parts of each symbol of a file or folder, before they are joined.
 
@@ -294,7 +290,6 @@ def check_enough(bars: Bars, needed: int) -> None:
         raise UsageError(f"too few bars: {needed} needed, {len(bars.table)} in {bars.source}")
 
 
-# --8<-- [start:load_goog]
 def load_goog() -> Bars:
     """Return the daily bars of Google from Matplotlib's sample data, which need no download.
 
@@ -310,6 +305,3 @@ def load_goog() -> Bars:
     times = pandas.DatetimeIndex(days["date"].astype("datetime64[us]"), name="timestamp")
     table = pandas.DataFrame({name: days[name].astype("float64") for name in NUMBERS}, index=times)
     return Bars("GOOG", table, pandas.Timedelta(days=1), "Google, daily, sample data of Matplotlib")
-
-
-# --8<-- [end:load_goog]

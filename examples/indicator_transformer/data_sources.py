@@ -80,7 +80,6 @@ def crc32_of(all_bars: Sequence[Bars]) -> int:
     return checksum
 
 
-# --8<-- [start:load_for_training]
 def load_for_training(options: Options) -> MarketData:
     """Return the samples of a run, split by time. Raises UsageError."""
     if options.data_name == "table":
@@ -116,7 +115,6 @@ def load_for_training(options: Options) -> MarketData:
     return data
 
 
-# --8<-- [end:load_for_training]
 def described(all_bars: Sequence[Bars]) -> str:
     """Return the source of the bars in words; of many symbols, the first ones are named."""
     if len(all_bars) == 1:

@@ -29,7 +29,6 @@ class Reference:
     clock: Clock | None = None  # of the samples
 
 
-# --8<-- [start:calibration]
 @dataclass(frozen=True)
 class Bin:
     """Predictions of about the same probability."""
@@ -96,8 +95,6 @@ def calibration_error(bins: Sequence[Bin], target: str = "predicted") -> float:
     return sum(part.count * abs(part.observed - getattr(part, target)) for part in bins) / total
 
 
-# --8<-- [end:calibration]
-# --8<-- [start:regimes]
 def regime(context: torch.Tensor) -> torch.Tensor:
     """Return the index in REGIMES of each sample, (n,), from its context (n, features).
 
@@ -115,7 +112,6 @@ def selected_by_regime(probability: torch.Tensor, regimes: torch.Tensor) -> torc
     return torch.stack([selected[regimes == number].mean(0) for number in range(len(REGIMES))], 1)
 
 
-# --8<-- [end:regimes]
 def per_sample_loss(logits: torch.Tensor, usefulness: torch.Tensor) -> torch.Tensor:
     """Return the cross-entropy of each sample (n,), from (n, indicators)."""
     return F.binary_cross_entropy_with_logits(logits, usefulness, reduction="none").mean(1)

@@ -11,7 +11,6 @@ import torch
 from examples.indicator_transformer.samples import Samples
 from examples.indicator_transformer.usefulness import Optimum, binary_entropy
 
-# --8<-- [start:table]
 CHANCES = (0.1, 0.3, 0.7, 0.9)
 REGIMES = 4
 FEATURES = 10  # of the context, as with bars; the first two decide
@@ -61,6 +60,3 @@ def table_optimum(chances: torch.Tensor, samples: Samples) -> Optimum:
         blind_bce=binary_entropy(chances.mean(1)).mean().item(),
         best_accuracy=torch.maximum(rise, 1 - rise).mean().item(),
     )
-
-
-# --8<-- [end:table]

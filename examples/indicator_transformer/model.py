@@ -23,7 +23,7 @@ class Size:
 
 SIZES = {
     "small": Size(32, 2, 4, 0.0),  # learns in seconds on a CPU
-    "origin": Size(256, 6, 8, 0.1),  # 4,894,082 parameters with 111 indicators, as in the guide
+    "origin": Size(256, 6, 8, 0.1),  # 4,894,082 parameters with 111 indicators, as published
     "medium": Size(512, 12, 8, 0.1),  # 38 million
     "large": Size(1024, 12, 16, 0.1),  # 153 million
 }
@@ -81,7 +81,7 @@ class IndicatorTransformer(nn.Module):
             nn.Linear(CONTEXT_HIDDEN, width),
             nn.LayerNorm(width),
         )
-        # The guide's network has such a table but never reads it; it keeps the number of parameters equal.
+        # The published network has such a table but never reads it; it keeps the number of parameters equal.
         self.unused_positions = nn.Embedding(100, width)
         self.layers = nn.Sequential(*(Layer(size) for _ in range(size.layers)))
         self.selector, self.weighter = head(width), head(width)

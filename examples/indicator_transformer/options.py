@@ -13,14 +13,12 @@ from snippets.errors import UsageError
 
 NAMES = ("bars", "goog", "table")
 A_DAY = pandas.Timedelta(days=1)
-# --8<-- [start:defaults]
 SECONDS = {"indicators": 24, "epochs": 6, "batch_size": 64, "lr": 3e-3}  # on a CPU
 HOURS = {"indicators": 111, "epochs": 50, "batch_size": 32, "lr": 1e-4}  # the guide's recipe
 RECIPES = {"small": SECONDS, "origin": HOURS, "medium": HOURS, "large": HOURS}
 STRIDES = {"bars": 60, "goog": 1, "table": 1}
 FOLDER_STRIDES = {"within a day": 60, "days": 1}  # chosen by the interval of the bars
 QUICK = {"epochs": 1, "max_steps": 20, "bars": 30_000}  # tests that everything runs, not that it learns
-# --8<-- [end:defaults]
 
 HELP = {
     "data": f"{', '.join(NAMES)}, or a file or folder of prices as vendors write them; bars",

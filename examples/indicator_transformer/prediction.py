@@ -45,7 +45,6 @@ class Prediction:
     calls: numpy.ndarray  # the direction that each indicator forecasts, -1 to 1
 
 
-# --8<-- [start:load_network]
 def load_network(path: Path) -> TrainedNetwork:
     """Return the network in a checkpoint of train.py, with the normaliser of its training.
 
@@ -75,7 +74,6 @@ def rebuild_network(content: dict[str, Any], path: Path) -> TrainedNetwork:
     return TrainedNetwork(model, [known[name] for name in names], interval, generated)
 
 
-# --8<-- [end:load_network]
 def what_it_learned(
     config: dict[str, Any], path: Path
 ) -> tuple[list[str], list[str], pandas.Timedelta, Size]:
@@ -125,7 +123,6 @@ def cut_periods(network: TrainedNetwork, table: pandas.DataFrame, last: int) -> 
     return [period for period, (earlier, later) in numbers.items() if earlier == later]
 
 
-# --8<-- [start:predict]
 @torch.no_grad()
 def predict(network: TrainedNetwork, bars: Bars, last: int, device: torch.device) -> Prediction:
     """Return the predictions for the `last` bars, computed on `device` in float32.
@@ -143,6 +140,3 @@ def predict(network: TrainedNetwork, bars: Bars, last: int, device: torch.device
     selected = selected_weights(logits, weights)
     columns = forecast(logits, weights, calls), logits.sigmoid(), selected, calls
     return Prediction(bars.table.index[-last:], *(column.cpu().numpy() for column in columns))
-
-
-# --8<-- [end:predict]

@@ -13,7 +13,6 @@ CLOCKS = ("America/New_York", "Europe/London")
 MOST_NAMED = 6  # sessions
 
 
-# --8<-- [start:sessions]
 @dataclass(frozen=True)
 class Sessions:
     """The usual slots of a trading day. A slot is one interval of the clock."""
@@ -102,7 +101,6 @@ def missing_before(times: numpy.ndarray, step: int, sessions: Sessions | None) -
     return numpy.concatenate([[0], numpy.maximum(missing, 0)])
 
 
-# --8<-- [end:sessions]
 def in_clock(times: numpy.ndarray, clock: str) -> numpy.ndarray:
     """Return times in UTC as a clock of this time zone shows them, int64 in microseconds."""
     index = pandas.DatetimeIndex(times.astype("datetime64[us]")).tz_localize("UTC")

@@ -46,7 +46,6 @@ class Export:
     says: str  # which sizes are free, for the user
 
 
-# --8<-- [start:weights]
 def write_weights(path: Path, export: Export) -> nn.Module:
     """Write weights and their options to `path`; return a new network loaded from it."""
     content = {**export.content, "weights": export.network.state_dict()}
@@ -57,8 +56,6 @@ def write_weights(path: Path, export: Export) -> nn.Module:
     return network.eval()
 
 
-# --8<-- [end:weights]
-# --8<-- [start:program]
 def traced(export: Export) -> ExportedProgram:
     """Return the network as a program for inputs of free sizes."""
     inputs = export.inputs(*export.sizes[0])
@@ -72,7 +69,6 @@ def write_program(path: Path, export: Export) -> nn.Module:
     return torch.export.load(path).module()
 
 
-# --8<-- [end:program]
 def write_onnx(path: Path, export: Export) -> Computes:
     """Write the network as ONNX to `path`; return a function that computes it with ONNX Runtime."""
     runtime = importlib.import_module("onnxruntime")  # optional, so no import of this module

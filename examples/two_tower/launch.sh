@@ -8,7 +8,6 @@
 # examples/start_run.sh does the work: it keeps a log beside the folder and refuses a second start there.
 # With --cpu-fallback, a training whose GPU fails goes on on the CPU, once, from its last checkpoint.
 
-# --8<-- [start:launch]
 set -eu
 
 # The guide has 4 threads. They compute on the CPU alone: more than cores make it slow, and with more fast cores,
@@ -38,4 +37,3 @@ case ${1:-} in
 esac
 # shellcheck disable=SC2086 # one word, or none
 exec "$here/../start_run.sh" $fallback "$run" "$here/train.py" "$@"
-# --8<-- [end:launch]

@@ -11,7 +11,6 @@ from examples.two_tower.data_sources import NAMES, find_data
 from examples.two_tower.model import Shape
 from snippets.errors import UsageError
 
-# --8<-- [start:defaults]
 SIZES = {
     "tiny": {"width": 64, "layers": 1, "state": 16},
     "small": {"width": 128, "layers": 2, "state": 16},
@@ -31,7 +30,6 @@ RECIPES = {
     "file": {"size": "origin", "epochs": 5, "batch_size": 256, "lr": 1e-4, "dropout": 0.0},  # the guide's
 }
 QUICK = {"epochs": 1, "max_steps": 20, "width": 64, "layers": 1}  # tests that all runs, not that it learns
-# --8<-- [end:defaults]
 
 FORMER = {  # their names in the guide's project
     "--train-npz": "--data",

@@ -13,10 +13,6 @@ python examples/cifar_optimizers/train.py --data synthetic --epochs 3
 python examples/cifar_optimizers/train.py --label-noise 0.2
 # --8<-- [end:wrong-labels]
 
-# --8<-- [start:force-cpu]
-python examples/cifar_optimizers/train.py --device cpu --quick
-# --8<-- [end:force-cpu]
-
 # --8<-- [start:named-folder]
 python examples/cifar_optimizers/train.py --out runs/first
 # --8<-- [end:named-folder]

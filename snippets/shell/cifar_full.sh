@@ -5,23 +5,6 @@
 python examples/cifar_optimizers/train.py --data cifar10 --download --epochs 10
 # --8<-- [end:ten-epochs]
 
-# --8<-- [start:published]
-python examples/cifar_optimizers/train.py --data cifar10 --download
-# --8<-- [end:published]
-
-# --8<-- [start:noise]
-python examples/cifar_optimizers/train.py --data cifar10 --download \
-  --optimizer lion --label-noise 0.2 --epochs 100
-# --8<-- [end:noise]
-
-# --8<-- [start:small-batch-cifar]
-python examples/cifar_optimizers/train.py --data cifar10 --download --batch-size 64
-# --8<-- [end:small-batch-cifar]
-
-# --8<-- [start:own-folder]
-python examples/cifar_optimizers/train.py --data ~/data/cifar-100-python --optimizer adamw
-# --8<-- [end:own-folder]
-
 # --8<-- [start:grid]
 python examples/cifar_optimizers/grid.py --data cifar10 --download \
   --optimizers sgd,adam,adamw,radam,lion --seeds 42,123,456

@@ -1,10 +1,6 @@
 #!/usr/bin/env bash
 # ci: no - macOS only: asks for MPS, and caffeinate belongs to macOS
 
-# --8<-- [start:insist]
-python examples/cifar_optimizers/train.py --device mps
-# --8<-- [end:insist]
-
 # --8<-- [start:estimate]
 python examples/cifar_optimizers/train.py --device mps --data synthetic \
   --image-size 32 --width 64 --batch-size 128 --max-steps 30

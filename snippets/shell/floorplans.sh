@@ -4,7 +4,9 @@
 # --8<-- [start:quick-start]
 python examples/floorplan_diffusion/train_nodes.py
 python examples/floorplan_diffusion/train_edges.py
+# --8<-- [start:draw]
 python examples/floorplan_diffusion/generate.py
+# --8<-- [end:draw]
 # --8<-- [end:quick-start]
 
 # --8<-- [start:resume]
@@ -30,8 +32,3 @@ python examples/floorplan_diffusion/generate.py --count 12 --steps 50 --seed 2 -
 # --8<-- [start:export]
 python examples/floorplan_diffusion/export.py
 # --8<-- [end:export]
-
-# --8<-- [start:folder]
-python examples/floorplan_diffusion/make_data.py --plans 1000 --out data/few
-python examples/floorplan_diffusion/train_nodes.py --data data/few --size small --max-steps 50
-# --8<-- [end:folder]

@@ -3,11 +3,8 @@
 
 # --8<-- [start:make-data]
 python examples/floorplan_diffusion/make_data.py
-# --8<-- [end:make-data]
-
-# --8<-- [start:check-made]
 python examples/floorplan_diffusion/check_data.py data/plans
-# --8<-- [end:check-made]
+# --8<-- [end:make-data]
 
 # Plans in the published form, in place of the reader's own
 PYTHONPATH=.:tests/examples/floorplan_diffusion python -c "

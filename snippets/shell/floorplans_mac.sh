@@ -1,11 +1,6 @@
 #!/usr/bin/env bash
 # ci: no - macOS only: asks for MPS, and trains on the reader's own plans in data/rplan
 
-# --8<-- [start:verify]
-python -c "import torch; a = torch.randn(100, 100); b = a.to('mps') @ a.to('mps'); \
-  print(torch.allclose(a @ a, b.cpu(), atol=1e-3))"
-# --8<-- [end:verify]
-
 # --8<-- [start:rplan]
 python examples/floorplan_diffusion/train_nodes.py --data data/rplan --device mps
 python examples/floorplan_diffusion/train_edges.py --data data/rplan --device mps
@@ -22,7 +17,7 @@ python examples/floorplan_diffusion/train_nodes.py --device mps --max-steps 200
 # --8<-- [end:two-devices]
 
 # --8<-- [start:measure]
-python examples/floorplan_diffusion/train_nodes.py --data data/rplan --max-steps 100
+python examples/floorplan_diffusion/train_nodes.py --size origin --corners 53 --batch-size 256 --max-steps 30
 # --8<-- [end:measure]
 
 # Hours on a CPU, so no test runs it; both commands are the default ones with other numbers.

@@ -14,11 +14,11 @@ python examples/genomic_caduceus/train.py train.pretrained=caduceus-ps data=huma
 python examples/genomic_caduceus/train.py precision=bf16-mixed device=mps max_steps=10
 # --8<-- [end:autocast]
 
-# --8<-- [start:two-devices]
-python examples/genomic_caduceus/train.py device=cpu max_steps=60
-python examples/genomic_caduceus/train.py device=mps max_steps=60
-# --8<-- [end:two-devices]
+# --8<-- [start:steps]
+python examples/genomic_caduceus/train.py experiment=hg38/mps_optimized_genomic_benchmark \
+    data=human_nontata_promoters max_steps=30
+# --8<-- [end:steps]
 
-# --8<-- [start:memory]
-python -c "import torch; print(torch.mps.current_allocated_memory(), torch.mps.driver_allocated_memory())"
-# --8<-- [end:memory]
+# --8<-- [start:levels]
+python examples/benchmark.py genomic_caduceus/train --levels cpu,mps
+# --8<-- [end:levels]

@@ -3,8 +3,10 @@
 
 # --8<-- [start:own]
 python snippets/own_floor_plans.py
+# --8<-- [start:convert]
 python examples/floorplan_diffusion/convert.py flats.json --out data/flats
 python examples/floorplan_diffusion/check_data.py data/flats --picture flats.png
+# --8<-- [end:convert]
 python examples/floorplan_diffusion/train_nodes.py --data data/flats --quick --batch-size 8 --out runs/flats_nodes
 python examples/floorplan_diffusion/train_edges.py --data data/flats --quick --batch-size 8 --out runs/flats_edges
 python examples/floorplan_diffusion/generate.py --nodes runs/flats_nodes --edges runs/flats_edges \

@@ -8,3 +8,13 @@ python examples/cifar_optimizers/train.py --data my_pictures --image-size 16 --e
 python examples/cifar_optimizers/predict.py runs/pictures my_pictures/test --out classes.csv --sheet classes.png
 python examples/cifar_optimizers/export.py runs/pictures
 # --8<-- [end:all]
+
+# --8<-- [start:train]
+python examples/cifar_optimizers/check_data.py my_pictures --sheet pictures.png
+python examples/cifar_optimizers/train.py --data my_pictures --out runs/mine
+# --8<-- [end:train]
+
+# --8<-- [start:use]
+python examples/cifar_optimizers/predict.py runs/mine my_pictures/test --out predicted.csv
+python examples/cifar_optimizers/export.py runs/mine
+# --8<-- [end:use]

@@ -1,4 +1,4 @@
-"""The page of the floor-plan system: its typed tables are the program's, its words fit what was measured."""
+"""The pages of the floor-plan system: typed tables are the program's, words fit what was measured."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ import numpy
 import pytest
 from data_tables import render
 
-from examples.floorplan_diffusion.options import EDGE_RECIPES, NODE_RECIPES, PlanOptions
+from examples.floorplan_diffusion.options import EDGE_RECIPES, NODE_RECIPES
 from examples.floorplan_diffusion.plans import KINDS
 from examples.floorplan_diffusion.published_files import ARRAYS, OTHERS, SEVEN
 from tools.read_yaml import read_yaml
@@ -15,6 +15,8 @@ from tools.read_yaml import read_yaml
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs/data/results"
 FOLDERS = NODE_RECIPES["folder"], EDGE_RECIPES["folder"]
+TRAINED = "examples/floorplan_diffusion/trained.py"
+OUTLINES = "examples/floorplan_diffusion/named_outlines.py"
 GENERATED = NODE_RECIPES["generated"], EDGE_RECIPES["generated"]
 
 
@@ -25,11 +27,13 @@ def read(name):
 QUALITY = {entry["name"]: entry for entry in read("quality")}
 
 
+PAGES = ("index", "how-it-works", "results", "source-guide", "data")
+
+
 @pytest.fixture(scope="module", params=["en", "zh"])
-def page(request):
-    return (ROOT / f"docs/{request.param}/examples/floorplan-diffusion/training.md").read_text(
-        encoding="utf-8"
-    )
+def pages(request):
+    folder = ROOT / f"docs/{request.param}/examples/floorplan-diffusion"
+    return {name: (folder / f"{name}.md").read_text(encoding="utf-8") for name in PAGES}
 
 
 def section(page, name, following):
@@ -42,8 +46,8 @@ def rows(table):
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-def test_kinds_are_made_from_the_columns_of_the_table(page):
-    found = rows(section(page, "formats", "stage-1"))
+def test_kinds_are_made_from_the_columns_of_the_table(pages):
+    found = rows(section(pages["source-guide"], "formats", "origin"))
     named = {
         row[0]: tuple(map(int, re.split("[,、] ?", row[1])))
         for row in found
@@ -53,26 +57,42 @@ def test_kinds_are_made_from_the_columns_of_the_table(page):
         assert [value for name, value in named.items() if kind in name] == [columns]
 
 
-def test_every_published_key_is_in_the_table(page):
+def test_every_published_key_is_in_the_table(pages):
     named = {
-        key for row in rows(section(page, "formats", "stage-1")) for key in re.findall(r"`(\w+)`", row[0])
+        key
+        for row in rows(section(pages["source-guide"], "formats", "origin"))
+        for key in re.findall(r"`(\w+)`", row[0])
     }
     assert named == {*ARRAYS, *OTHERS}
     assert len(named) == 16
 
 
-def test_defaults_are_those_of_the_programs(page):
-    options = dict(row[:2] for row in rows(section(page, "options", "tested")) if row[0].startswith("`--"))
-    for option, key in (("--epochs", "epochs"), ("--batch-size", "batch_size")):
-        numbers = list(map(int, re.findall(r"\d+", options[f"`{option}`"])))
-        assert numbers == [recipe[key] for recipe in (*GENERATED, *FOLDERS)], option
-    rates = list(map(float, re.findall(r"\de-\d", options["`--lr`"])))
-    assert rates == [GENERATED[0]["lr"], GENERATED[1]["lr"], FOLDERS[0]["lr"]]
-    assert FOLDERS[0]["lr"] == FOLDERS[1]["lr"]
-    for option in ("place_weight", "focus"):
-        numbers = list(map(float, re.findall(r"\d+", options[f"`--{option.replace('_', '-')}`"])))
-        assert numbers == [GENERATED[0][option], FOLDERS[0][option]], option
-    assert options["`--plans`"] == str(PlanOptions.plans)
+def test_settings_are_those_of_the_programs(pages):
+    """First those of the corners, then those of the walls; each of generated plans, then of folders."""
+    settings = dict(row[:2] for row in rows(section(pages["index"], "settings", "times")))
+    recipes = GENERATED[0], FOLDERS[0], GENERATED[1], FOLDERS[1]
+    for option in ("epochs", "batch-size"):
+        numbers = list(map(int, re.findall(r"\d+", settings[f"`--{option}`"])))
+        assert numbers == [recipe[option.replace("-", "_")] for recipe in recipes], option
+    assert list(map(float, re.findall(r"\de-\d", settings["`--lr`"]))) == [recipe["lr"] for recipe in recipes]
+    numbers = list(map(float, re.findall(r"\d+", settings["`--place-weight`, `--focus`"])))
+    assert numbers == [recipe[name] for recipe in recipes[:2] for name in ("place_weight", "focus")]
+    assert re.findall(r"`(\w+)`", settings["`--optimizer`"]) == [
+        recipe["optimizer"] for recipe in recipes[:2]
+    ]
+
+
+def test_messages_in_headings_are_those_of_the_programs(pages):
+    """What differs from run to run is a field of the program's text."""
+    headings = re.findall(r"^### `(.+)` {", section(pages["index"], "troubleshooting", "next"), re.MULTILINE)
+    texts = {
+        "device 'mps' cannot be used": ("snippets/device.py", "device {wanted!r} cannot be used"),
+        "there is no trained run of stage 1": (TRAINED, "trained run of stage {stage.number}"),
+        "closed lines whose name is not known": (OUTLINES, "closed lines whose name is not known"),
+    }
+    assert texts.keys() <= {*headings}
+    for file, text in texts.values():
+        assert text in (ROOT / file).read_text(encoding="utf-8")
 
 
 def test_no_folder_of_a_machine_is_shown():
@@ -88,6 +108,12 @@ def test_the_words_about_drawn_plans_fit_what_was_measured():
     assert row["line_median"] == 0  # "to the very pixel"
 
 
+def row_of(entry, name):
+    """Return the shares of corners in line of one training, by seed."""
+    (row,) = (row for row in entry["rows"] if row["name"] == name)
+    return row["in_line"]
+
+
 def test_three_options_and_memory_fit_the_measurements():
     (entry,) = read("ablation")
     mean = {row["name"]: numpy.mean(row["in_line"]) for row in entry["rows"]}
@@ -95,6 +121,8 @@ def test_three_options_and_memory_fit_the_measurements():
     for name in ("no_focus", "no_muon"):
         assert 1 / 3 < mean[name] / mean["all"] < 0.4
     assert mean["no_muon_slower"] < mean["no_muon"]
+    for name in ("no_focus", "no_place_weight", "no_muon"):  # "all three are needed"
+        assert max(row_of(entry, name)) < min(row_of(entry, "all"))
     memory = next(one for one in read("memory") if (one["device"], one["corners"]) == ("cuda", 53))
     (once,) = (form for form in memory["forms"] if form["form"] == "once")
     assert once["ratio"]["median"] == pytest.approx(1 / 3, abs=0.02)

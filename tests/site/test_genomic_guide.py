@@ -1,13 +1,13 @@
-"""The corrected Caduceus guide names what the guide names, and what it says of options and errors is so."""
+"""The DNA pages name what the source guide names; options and quoted errors are those of the programs."""
 
 import re
 from pathlib import Path
 
 import pytest
 import pytorch_lightning as pl
+import yaml
 
 from examples.genomic_caduceus.options import PRETRAIN, TRAIN
-from examples.systems import find
 from snippets.errors import UsageError
 from tools.checks.sections import all_sections
 
@@ -52,9 +52,18 @@ OF_CADUCEUS = {  # keys of the published program that have another name here, or
 }
 
 
+PAGES = ("index", "how-it-works", "results", "source-guide")
+
+
 @pytest.fixture(params=["en", "zh"])
-def page(request):
-    return (ROOT / f"docs/{request.param}/examples/genomic-caduceus/index.md").read_text(encoding="utf-8")
+def pages(request):
+    folder = ROOT / f"docs/{request.param}/examples/genomic-caduceus"
+    return {name: (folder / f"{name}.md").read_text(encoding="utf-8") for name in PAGES}
+
+
+@pytest.fixture
+def page(pages):
+    return "\n".join(pages.values())
 
 
 def part(page, start, end):
@@ -69,8 +78,8 @@ def test_the_recorded_comparison_found_a_difference():
     assert not float(low) <= 1 <= float(high)
 
 
-def test_everything_that_the_guide_names_is_in_the_table(page):
-    table = part(page, "commands", "use")
+def test_everything_that_the_guide_names_is_in_the_table(pages):
+    table = part(pages["source-guide"], "commands", "missing")
     assert [name for name in OF_THE_GUIDE if name not in table] == []
 
 
@@ -88,15 +97,19 @@ def test_every_key_on_the_page_is_known(page):
     assert not OF_CADUCEUS & known
 
 
-def test_the_trees_name_files_that_are_there(page):
-    tree = part(page, "files", "missing")
-    names = re.findall(r"[\w.]+\.(?:py|sh|yaml)", tree)
-    assert len(names) > 10
-    present = {path.name for path in (ROOT / "examples/genomic_caduceus").rglob("*")}
-    present |= {path.name for path in (ROOT / "snippets").glob("*.py")}
-    assert [name for name in names if name not in present] == []
-    programs = find("genomic_caduceus")[1]
-    assert {f"{program.name}/" for program in programs} <= set(re.findall(r"\w+/", tree))
+def test_the_file_to_copy_is_an_experiment():
+    """Its keys are known, and a step learns from 128 sequences in two passes, as its comments say."""
+    sections, _ = all_sections(ROOT)
+    text = sections["snippets/dna_experiment.yml:experiment"].text
+    assert text.startswith("# @package _global_\n")
+    words = [f"{path}={value}" for path, value in leaves(yaml.safe_load(text)) if path != "defaults"]
+    assert {word.partition("=")[0] for word in words} <= TRAIN.known()
+    assert values(EXPERIMENT, *words) == (64, 2, "fp32")
+
+
+def leaves(tree, path=""):
+    for key, value in tree.items():
+        yield from leaves(value, f"{path}{key}.") if isinstance(value, dict) else [(f"{path}{key}", value)]
 
 
 def values(*words):

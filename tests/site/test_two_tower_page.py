@@ -25,7 +25,7 @@ def test_splits_and_negatives_fit_the_measurements():
 
 
 def test_the_measurement_shows_what_the_scan_is_for():
-    """At the guide's size and batch size, the scans of all layers keep a fifth of a gigabyte at most."""
+    """At size origin and batch size 256, the scans of all layers keep a fifth of a gigabyte at most."""
     text = (ROOT / "docs/data/results/two_tower_memory.yaml").read_text(encoding="utf-8")
     (entry,) = (entry for entry in yaml.safe_load(text) if entry["device"] == "cuda")
     ways = {row["way"]: row for row in entry["ways"]}

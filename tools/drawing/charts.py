@@ -28,7 +28,8 @@ def bars(figure: Figure, part: Part) -> None:
     shown = [
         dict(panel.spec.get("others", {}))
         | {
-            name: picked(part.data(), [{spec["row"]: row}, panel.spec["value"]]) * panel.spec["scale"]
+            name: picked(part.data(), [{spec["row"]: row} | panel.spec.get("where", {}), panel.spec["value"]])
+            * panel.spec["scale"]
             for row, name in spec["rows"].items()
         }
         for panel in part.panels()
@@ -199,10 +200,12 @@ def groups(rows: Sequence[Mapping[str, Any]], field: str) -> Iterator[tuple[floa
 
 
 def dots(axes: Axes, part: Part) -> None:
-    """Draw a row for each name: a dot for each seed, a line at their mean, and one at what is possible."""
+    """Draw a row for each name: a dot for each seed or one alone, a line at the mean and at the best."""
     spec, colours, rows = part.spec, part.colours, part.spec["rows"]
+    way = [spec["value"]] if isinstance(spec["value"], str) else spec["value"]
     for place, which in enumerate(rows.values()):
-        values = picked(part.data(), [which, spec["value"]])
+        found = picked(part.data(), [which, *way])
+        values = found if isinstance(found, list) else [found]
         beside = [place - 0.35, place + 0.35]
         axes.plot(values, [place] * len(values), "o", color=colours["orange"], markersize=5, alpha=0.7)
         axes.plot([statistics.fmean(values)] * 2, beside, color=colours["blue"], linewidth=2)

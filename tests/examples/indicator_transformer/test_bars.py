@@ -218,6 +218,17 @@ def test_too_many_missing_bars_name_gap_and_flag(write):
     read_bars(path, max_missing=float(text.rpartition(" --max-missing ")[2]))
 
 
+def test_lunch_break_of_a_single_day_is_a_gap(write):
+    """As the page says in its heading about --max-missing; a second day tells that it is a break."""
+    days = [
+        pandas.date_range(f"2024-01-0{day} {first}", periods=120, freq="min")
+        for day in (2, 3)
+        for first in ("09:31", "13:01")
+    ]
+    refused(write(numpy.concatenate(days[:2])), "90 bars are missing", "allow them with --max-missing 0.273")
+    assert read_bars(write(numpy.concatenate(days))).missing == 0
+
+
 @pytest.mark.parametrize(
     ("times", "place", "interval"),
     [
