@@ -52,7 +52,7 @@ def test_every_flag_on_a_page_is_known(language, name):
             assert "expected one argument" in str(error), f"{flag}: {error}"
 
 
-def test_messages_of_the_first_page_are_those_of_the_programs():
+def test_messages_of_the_page_are_those_of_programs():
     headings = re.findall(r"^### `(.*?)` \{", page("en", "index"), re.M)
     files = *(ROOT / "examples/two_tower").glob("*.py"), *(ROOT / "snippets").glob("*.py")
     code = re.sub(r'"\s*\n\s*f?"', "", "".join(path.read_text(encoding="utf-8") for path in files))

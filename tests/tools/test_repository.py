@@ -33,6 +33,7 @@ NAME_SYSTEMS = {
     "docs/data/results/training_loop.yaml": "the measurement writes it",
     "tests/site/rendered_tables.md": "the tables, rendered",
     "docs/data/coverage.yaml": "what the source guides name",
+    "docs/data/moved.yaml": "addresses that were once theirs",
     "docs/data/search/held_out.yaml": "questions that were asked once, to measure the search",
     "docs/data/search/tuning.yaml": "questions that were asked once, to tune the search",
     "docs/data/search/words.yaml": "other words for pages, which a page may do without",
