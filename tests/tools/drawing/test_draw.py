@@ -18,7 +18,9 @@ FILES = [
 ]
 TEXT = "{http://www.w3.org/2000/svg}text"
 CHINESE = re.compile("[\u3001-\u9fff]")
-NAMES = re.compile(r"[\d.%−–]+|softmax|obv|vwap|[a-z]+(_[a-z0-9]+)+|\w+\.py|SGD|R?AdamW?|Lion|Muon")  # of things
+NAMES = re.compile(
+    r"[\d.%−–]+|softmax|obv|vwap|[a-z]+(_[a-z0-9]+)+|\w+\.py|SGD|R?AdamW?|Lion|Muon"
+)  # of things
 
 
 @pytest.fixture(params=FILES)
