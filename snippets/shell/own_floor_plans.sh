@@ -2,8 +2,8 @@
 # ci: run long
 
 # --8<-- [start:own]
-python snippets/own_floor_plans.py
 # --8<-- [start:convert]
+python snippets/own_floor_plans.py
 python examples/floorplan_diffusion/convert.py flats.json --out data/flats
 python examples/floorplan_diffusion/check_data.py data/flats --picture flats.png
 # --8<-- [end:convert]

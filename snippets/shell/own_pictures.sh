@@ -10,6 +10,7 @@ python examples/cifar_optimizers/export.py runs/pictures
 # --8<-- [end:all]
 
 # --8<-- [start:train]
+python snippets/digit_pictures.py
 python examples/cifar_optimizers/check_data.py my_pictures --sheet pictures.png
 python examples/cifar_optimizers/train.py --data my_pictures --out runs/mine
 # --8<-- [end:train]

@@ -21,9 +21,8 @@ python examples/two_tower/train.py --out runs/two_tower/first --resume auto --de
 python examples/benchmark.py two_tower --levels cpu,mps
 # --8<-- [end:benchmark]
 
-cp examples/two_tower/data/pairs.tsv pairs.tsv
 # --8<-- [start:own-pairs]
-python examples/two_tower/encode.py pairs.tsv --article page --out runs/pairs
+python examples/two_tower/encode.py examples/two_tower/data/pairs.tsv --article page --out runs/pairs
 python examples/two_tower/train.py --data runs/pairs
 # --8<-- [end:own-pairs]
 
