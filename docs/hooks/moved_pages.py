@@ -40,7 +40,8 @@ _moved: dict[str, dict[str, str]] = {}  # page: {section or "": address relative
 def read_moved(root: Path) -> dict[str, dict[str, str]]:
     """Return the new places of sections by page and section, and of pages that are gone at the section ""."""
     found: dict[str, dict[str, str]] = {}
-    for old, new in read_yaml(root / "docs/data/moved.yaml").items():
+    path = root / "docs/data/moved.yaml"
+    for old, new in (read_yaml(path) if path.exists() else {}).items():
         page, _, section = old.partition("#")
         found.setdefault(page, {})[section] = new
     return found
