@@ -45,7 +45,8 @@ def test_every_section_is_shown(sections):
     assert not idle, "\n" + "\n".join(idle)
 
 
-def test_built_pages_show_exactly_the_included_code(sections, built_site):
+def test_built_pages_show_exactly_the_included_code(sections, built_site, site_url, monkeypatch):
+    monkeypatch.setenv("SITE_URL", site_url)  # commands name it
     problems, compared = [], 0
     for page in pages(ROOT):
         html = built_page(page, ROOT, built_site).read_text(encoding="utf-8")
