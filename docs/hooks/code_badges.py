@@ -71,7 +71,7 @@ WORDS = {
         "mps-only": "仅限 MPS",
         "meant-to-fail": "演示错误",
         "lines": {1: "1 行{0}", 2: "{1} 行{0}"},
-        "run": "测试会运行",
+        "run": "已由自动测试运行",
         "macOS only": "仅限 macOS",
         "network": "需要联网",
         "interactive": "手动运行",
