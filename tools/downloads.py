@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = "downloads"
 PROJECT = "mps-handbook"
 SINGLE_FILES = ("check_setup.py", "first_run.py")  # of examples/, beside those of the systems
-TOOLS = ("check_setup", "benchmark", "monitor")  # of examples/, for every system
+TOOLS = ("examples/check_setup.py", "examples/benchmark.py", "examples/monitor.py")  # for every system
 STARTER = "examples/start_run.sh"  # launchers of systems call it
 OPTIONAL = {"faiss"}  # only an option imports it, which names the package that it needs
 DATE = (2020, 1, 1, 0, 0, 0)  # of every file in a zip
@@ -95,7 +95,7 @@ def system_files(
     folder = f"examples/{system.name}/"
     own = [name for name in tracked if name.startswith(folder)]
     programs = [*(name for name in own if name.endswith(".py")), *system.beside]
-    needs = follow_imports([*programs, *(f"examples/{name}.py" for name in TOOLS)], root)
+    needs = follow_imports([*programs, *TOOLS], root)
     texts = {"requirements.txt": requirements(needs.packages - OPTIONAL, root)}
     for name, language in LANGUAGES.items():
         about = (root / folder / name).read_text(encoding="utf-8")

@@ -33,6 +33,11 @@ def site_address() -> str:
     return os.environ.get("SITE_URL", "http://127.0.0.1:8000/")
 
 
+def home_address(site_url: str) -> str:
+    """Return the address of the English home page, given that of the language that is being built."""
+    return site_url.removesuffix("zh/") if os.environ.get("DOCS_LOCALE") == "zh" else site_url
+
+
 def passages_for(markdown: str, address: str) -> str:
     """Return a page's Markdown with the passages for this address. Raises ValueError for a wrong mark."""
     kept, mark = [], "end repository"

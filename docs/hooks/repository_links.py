@@ -4,7 +4,6 @@ MkDocs' own `repo_url` stays empty: with it the theme asks GitHub's API for star
 site makes no request to other hosts. An absolute `edit_uri` works without it.
 """
 
-import os
 from functools import cache
 from pathlib import Path
 
@@ -16,7 +15,14 @@ from mkdocs.structure.pages import Page
 
 from tools.checks.markdown_fences import find_fences
 from tools.checks.sections import Section, all_sections
-from tools.repository_passages import PLACE, SITE, passages_for, repository_address, with_addresses
+from tools.repository_passages import (
+    PLACE,
+    SITE,
+    home_address,
+    passages_for,
+    repository_address,
+    with_addresses,
+)
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -33,11 +39,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Keep the passages for this address, and write it into them. Raises PluginError for a wrong mark."""
     if not page.file.src_uri.endswith(".md"):
         return markdown
-    chinese = os.environ.get("DOCS_LOCALE") == "zh"
-    home = config.site_url.removesuffix("zh/") if chinese else config.site_url
     try:
-        root = Path(config.config_file_path).parent
-        return written_out(markdown, sections_of(root), repository_address(), home)
+        sections = sections_of(Path(config.config_file_path).parent)
+        return written_out(markdown, sections, repository_address(), home_address(config.site_url))
     except ValueError as error:
         raise PluginError(f"{page.file.src_uri}: {error}") from None
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from docs.hooks.moved_pages import read_moved
-from tools.checks.page_code import built_page, pages
+from tools.checks.page_code import LANGUAGES, built_page, pages
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -21,10 +21,12 @@ def address(file: str) -> str:
 
 def unvisited(visited: Iterable[str], site: Path) -> list[str]:
     """Compare the visited HTML files with those of the built site; return the differences."""
+    gone = [page for page, places in read_moved(ROOT).items() if "" in places]  # these lead to others
     moved = {
-        page.removesuffix(".md") + "/index.html" for page, places in read_moved(ROOT).items() if "" in places
+        built_page(ROOT / "docs" / language / page, ROOT, Path()).as_posix()
+        for page in gone
+        for language in LANGUAGES
     }
-    moved |= {f"zh/{file}" for file in moved}  # they lead to others
     visited = set(visited)
     built = {path.relative_to(site).as_posix() for path in site.rglob("*.html")} - moved
     return [

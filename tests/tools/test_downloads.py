@@ -146,7 +146,7 @@ def test_system_download_has_all_that_it_needs(system):
     assert files[STARTER][1] == 0o755
     start = (ROOT / f"snippets/shell/start_{system.name}.sh").read_text(encoding="utf-8")
     started = set(re.findall(r"examples/\w+/\w+\.py", start))
-    assert started and started | {f"examples/{name}.py" for name in TOOLS} <= files.keys()
+    assert started and started | {*TOOLS} <= files.keys()
     assert "faiss" not in files["requirements.txt"][0].decode()
     for name, language in {"README.md": "", "README.zh.md": "zh/"}.items():
         text = files[name][0].decode()
