@@ -12,7 +12,7 @@ from markdown import markdown
 from tools import ranges, versions
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = "reference/error-messages.md"
+PAGE = "reference/error-messages/index.md"
 TOPICS = error_messages.topics()
 MESSAGES = [message for topic in TOPICS.values() for message in topic["messages"]]
 HEADING = re.compile(r"^### .* \{ #([a-z0-9-]+) \}$", re.MULTILINE)
