@@ -87,10 +87,12 @@ WORDS = {
 FILTER = """\
 <form class="error-filter" action="{action}" data-error-filter data-found="{found}" hidden>
 <label for="error-message">{label}</label>
-<div><input type="search" id="error-message" name="message" placeholder="{hint}" autocomplete="off" spellcheck="false">\
+<div><input type="search" id="error-message" name="message" placeholder="{hint}"\
+ autocomplete="off" spellcheck="false">\
 <button type="submit">{find}</button></div>
 <p role="status"></p>
-<p data-nothing hidden>{nothing} <a href="?q=">{search}</a> · <a href="{start}start/check-setup/#ask">{ask}</a></p>
+<p data-nothing hidden>{nothing} <a href="?q=">{search}</a> · \
+<a href="{start}start/check-setup/#ask">{ask}</a></p>
 <ol hidden></ol>
 </form>
 """
@@ -156,9 +158,7 @@ def entry(message: Mapping[str, Any], language: str, topic: str) -> str:
         blocks.append(f'<div class="{MADE_FROM_DATA}" markdown>\n\n```python\n--8<-- "{code}"\n```\n\n</div>')
     blocks.append(words["cause"].format(from_topic(message["cause"][language], topic)))
     summary = words["more" if others else "less"]
-    blocks.append(
-        f'<details class="error-more" markdown>\n<summary data-search-exclude>{summary}</summary>'
-    )
+    blocks.append(f'<details class="error-more" markdown>\n<summary data-search-exclude>{summary}</summary>')
     if others:
         pairs = zip(message["variants"], others, strict=True)
         blocks.append("\n".join(f"- {code_span(text)}{own(found, first, language)}" for text, found in pairs))
@@ -176,7 +176,7 @@ def render(topic: str, language: str) -> str:
 
 
 def field(language: str, action: str = "../") -> str:
-    """Return the field that finds a message. On a topic's page it leads to the list, which reads the address."""
+    """Return the field that finds a message; on a topic's page it leads to the list of all."""
     words = WORDS[language] | {"found": WORDS[language]["found"].replace("{total}", str(len(places())))}
     return FILTER.format(action=action, start="../../" if action == "" else "../../../", **words)
 
@@ -191,7 +191,7 @@ def contents(language: str) -> str:
             also = "&#10;".join(map(escape, message.get("variants", ())))
             also = f' data-also="{also}"' if also else ""
             lines.append(f'<li><a href="{name}/#{message["id"]}"{also}>{escape(message["text"])}</a></li>')
-        parts.append("<ul class=\"error-list\" data-search-exclude>\n" + "\n".join(lines) + "\n</ul>\n")
+        parts.append('<ul class="error-list" data-search-exclude>\n' + "\n".join(lines) + "\n</ul>\n")
     return "\n".join(parts)
 
 
