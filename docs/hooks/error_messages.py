@@ -9,6 +9,7 @@ reference/error-messages/ lists all of them below a field that finds one
     variants  other wordings of the same message, if there are any
     cause     en and zh; one or two sentences
     cure      en and zh; one line of Markdown, with links relative to reference/, and #id to another message
+              or topic
     code      a tested section that cures it, such as snippets/NAME.py:SECTION, if there is one
     search    literals that stand in PyTorch's wheels for the texts that they fit, where a text has numbers or
               names filled in; {…} for what an f-string fills in, a line break for the end
@@ -142,7 +143,9 @@ def from_topic(markdown: str, topic: str) -> str:
         path, anchor = link[1], link[2] or ""
         if path:
             return f"](../{path}{anchor})"
-        other = places().get(anchor[1:], topic)
+        if anchor[1:] in topics():
+            return f"]({anchor[1:]}.md)"
+        other = places()[anchor[1:]]
         return f"]({'' if other == topic else f'{other}.md'}{anchor})"
 
     return LINK.sub(lead, markdown)

@@ -214,7 +214,11 @@ def test_search_finds_words_and_api_names(page, site_url, language, words):
         ("", "GradScaler mps", "guides/precision/"),
         ("", "OMP: Error #15: Initializing libomp.dylib, but found", "guides/openmp/"),
         ("", "No module named 'triton'", "guides/cuda-only-packages/"),
-        ("", "Placeholder storage has not been allocated on MPS device!", "reference/error-messages/devices/"),
+        (
+            "",
+            "Placeholder storage has not been allocated on MPS device!",
+            "reference/error-messages/devices/",
+        ),
         ("", "training time electricity cost", "guides/time-and-cost/"),
         ("zh/", "训练要多久 电费", "guides/time-and-cost/"),
         ("zh/", "Invalid buffer size: 19.38 GiB", "reference/error-messages/memory/"),

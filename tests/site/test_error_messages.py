@@ -136,7 +136,9 @@ def test_an_entry_in_full(monkeypatch):
         "text": "SomeError: `x`",
         "variants": ["OtherError"],
         "cause": {"en": "Why: [this](#out-of-memory)."},
-        "cure": {"en": "Do [it](../guides/a.md#b), or [that](operators.md); see [here](#int-max)."},
+        "cure": {
+            "en": "Do [it](../guides/a.md#b), or [that](operators.md); see [here](#int-max), [all](#metal)."
+        },
         "code": "snippets/a.py:part",
         "releases": {"en": "seen on Linux"},
         "sources": [
@@ -148,7 +150,8 @@ def test_an_entry_in_full(monkeypatch):
     }
     assert error_messages.entry(message, "en", "memory").split("\n\n") == [
         "## `` SomeError: `x` `` { #some-error .error }",
-        "**Cure.** Do [it](../../guides/a.md#b), or [that](../operators.md); see [here](sizes.md#int-max).",
+        "**Cure.** Do [it](../../guides/a.md#b), or [that](../operators.md); "
+        "see [here](sizes.md#int-max), [all](metal.md).",
         '<div class="from-data" markdown>',
         '```python\n--8<-- "snippets/a.py:part"\n```',
         "</div>",
