@@ -144,6 +144,15 @@ def test_a_topic_leads_to_the_list_with_the_text(opened):
     assert page.evaluate("document.activeElement.hash") == "#float64"
 
 
+def test_the_text_is_there_again_after_going_back(opened):
+    page = opened()
+    page.get_by_label("Find your error message").fill("placeholder storage")
+    page.locator(".error-filter ol a").click()
+    page.wait_for_url("**/devices/#placeholder-storage")
+    page.go_back()
+    assert found(page) == ["placeholder-storage"]
+
+
 @pytest.mark.parametrize("typed", ["out of memory", "my cat is hungry"])
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_open_field_is_accessible_and_fits_a_phone(opened, language, typed):

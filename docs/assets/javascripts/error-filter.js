@@ -1,6 +1,6 @@
 // "Error messages": finds the message that is most like what is typed or pasted, with other numbers, names and paths.
 // On the page of a topic the field leads to the list of all, which reads ?message= of its address. Without this file
-// there is no field. Runs after each page, also when instant navigation replaced only the content.
+// there is no field. Runs after each page, as instant navigation replaces only the content.
 const LONGEST_ERROR = 6000, MOST_ERRORS = 8 // of a text, its beginning and its end, where a traceback has the error
 
 function cutError(text) {
@@ -43,24 +43,22 @@ function nearestErrors({ errors, sum }, text) {
     })
     return { link, score: Math.max(...scores) }
   }).sort((one, other) => other.score - one.score)
-  const floor = Math.max(3, scored[0].score * .4)
-  return scored.filter(({ score }) => score >= floor).slice(0, MOST_ERRORS).map(({ link }) => link)
+  const near = scored.filter(({ score }) => score >= Math.max(3, scored[0].score * .4))
+  return near.slice(0, MOST_ERRORS).map(({ link }) => link)
 }
 
 function startErrorFilter() {
   const form = document.querySelector("[data-error-filter]")
   if (!form) return
-  const field = form.querySelector("input")
-  const lists = document.querySelectorAll(".error-list")
+  const field = form.querySelector("input"), lists = document.querySelectorAll(".error-list")
   const [status, nothing, found] = ["[role=status]", "[data-nothing]", "ol"].map(part => form.querySelector(part))
   form.hidden = false
   form.addEventListener("submit", event => {
     field.value = cutError(field.value)
-    if (lists.length === 0) return
-    event.preventDefault()
+    if (lists.length) event.preventDefault()
     found.querySelector("a")?.focus()
   })
-  if (lists.length === 0) return
+  if (!lists.length) return
   let read
   function show() {
     const text = cutError(field.value).trim()
@@ -72,6 +70,8 @@ function startErrorFilter() {
     status.textContent = links.length === 0 ? "" : form.dataset.found.replace("{found}", links.length)
   }
   field.addEventListener("input", show)
+  field.addEventListener("change", () => // whoever comes back from a message finds the others again
+    history.replaceState(history.state, "", `?${new URLSearchParams({ message: cutError(field.value) })}`))
   field.value ||= new URLSearchParams(location.search).get("message") || ""
   show()
 }
