@@ -43,7 +43,7 @@ ORDER = (  # in which a training meets them
     *("notebooks", "continuous-integration", "training-systems"),
 )
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)(#[^)]*)?\)")
-CLASS = re.compile(r"^[\w.]+(?:Error|Warning|Exception): ")
+CLASS = re.compile(r"^(?:[\w.]+(?:Error|Warning|Exception)|error|ERROR): ")
 SHORT = 60  # characters of a message in the list beside a page
 WORDS = {
     "en": {
