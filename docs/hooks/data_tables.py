@@ -13,6 +13,7 @@ import operator_tables
 import table_templates
 import training_calculator
 import version_picker
+import wrong_results
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import Files
@@ -27,6 +28,7 @@ MODULES = (
     operator_tables,
     training_calculator,
     version_picker,
+    wrong_results,
 )
 
 
