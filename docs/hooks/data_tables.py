@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 
 import error_messages
+import operator_finder
 import operator_tables
 import table_templates
 import training_calculator
@@ -24,6 +25,7 @@ LIKE_A_MARKER = re.compile(r"<!--\s*table\b.*?-->", re.DOTALL)  # readers would 
 
 MODULES = (
     error_messages,
+    operator_finder,
     operator_tables,
     training_calculator,
     version_picker,
