@@ -56,7 +56,7 @@ WORDS: dict[str, dict[str, str]] = {
         f'<a href="{GUIDE}#find">record which ones your code calls</a>.',
         "words": 'Here is no name of an operator. <a href="@home/reference/error-messages/">'
         "Look for the message</a> instead.",
-        "entries": "{found} entries of the tables:",
+        "entries": "Entries in the tables: {found}",
     },
     "zh": {
         "colon": "：",
@@ -71,7 +71,7 @@ WORDS: dict[str, dict[str, str]] = {
         "pytorch": "属于 PyTorch 的 {package} 库。这里只有 aten 的算子。",
         "module": f'由多个算子组成，这里没有列出：请<a href="{GUIDE}#find">录下代码调用了哪些算子</a>。',
         "words": '这里没有算子的名字。请<a href="@home/reference/error-messages/">查找这条报错</a>。',
-        "entries": "表里的 {found} 个条目：",
+        "entries": "表里的条目：{found} 个",
     },
 }
 

@@ -126,8 +126,8 @@ function unknownAnswer(name, states) {
   const holding = name.length > 2 ? names.filter(each => each.includes(name)) : []
   const allowed = Math.max(1, Math.floor(name.length / 4))
   const near = names.map(each => [distance(name, each, allowed), each]).filter(([far]) => far <= allowed).sort((one, other) => one[0] - other[0])
-  const offered = holding.length ? holding.sort((one, other) => one.length - other.length) : near.map(([, each]) => each)
-  return { asked: name, lines: [], rows: holding.length ? [name] : [], none: true, offered: offered.slice(0, 5), contains: holding.length > 0 }
+  const offered = near.length ? near.map(([, each]) => each) : holding.sort((one, other) => one.length - other.length)
+  return { asked: name, lines: [], none: true, offered: offered.slice(0, 5), contains: near.length === 0 && holding.length > 0 }
 }
 
 // The number of letters to change, add or take away, or more than `most`.
@@ -172,22 +172,26 @@ function startOperatorFilter() {
   const home = box.dataset.home
   const groups = [...document.querySelectorAll("[data-operators]")]
     .map(group => ({ group, entries: [...group.querySelectorAll("tbody tr, li")].map(entry => ({
-      entry, names: (entry.cells ? entry.cells[0] : entry).textContent.toLowerCase(),
+      entry, names: (entry.cells ? entry.cells[0] : entry).textContent.toLowerCase().split(/\s+/),
     })) }))
   const tables = new Set(groups.map(({ group }) => group))
 
-  function filterTables(wanted) {
+  // Shows what has one of these stems, or a part of a name.
+  function filterTables(stems, part = "") {
+    const all = !stems.length && !part
+    const wanted = names => all || names.some(name => stems.includes(stemOf(name)) || (part && name.includes(part)))
     let found = 0
     for (const { group, entries } of groups) {
       let here = 0
       for (const { entry, names } of entries)
-        here += !(entry.hidden = wanted.length > 0 && !wanted.some(name => names.includes(name)))
+        here += !(entry.hidden = !wanted(names))
       found += here
       group.classList.toggle("operator-none", here === 0)
-      if (group.localName === "details") group.open = wanted.length > 0 && here > 0
+      if (group.localName === "details") group.open = !all && here > 0
     }
-    putAside(box, tables, wanted.length > 0 && found > 0)
-    return found
+    if (!all && !found) return filterTables([]) // in older releases only: everything stays
+    putAside(box, tables, !all)
+    return all ? 0 : found
   }
 
   const made = (tag, text, parent) => parent.appendChild(Object.assign(document.createElement(tag), { textContent: text }))
@@ -239,16 +243,15 @@ function startOperatorFilter() {
     try {
       states = text ? await loadStates(home) : states
     } catch { // offline: the tables can be filtered all the same
-      filterTables([text.toLowerCase().replace(/^.*aten::|['"`]/g, "")])
+      filterTables([], text.toLowerCase().replace(/^.*aten::|['"`]/g, ""))
       return
     }
     if (text !== field.value.trim()) return // more has been typed
     const answers = text ? askedIn(text, states) : []
     status.replaceChildren()
     for (const answer of answers) showAnswer(answer, states.words)
-    const wanted = answers.flatMap(answer => answer.rows ?? []).map(name => stemOf(name) || name)
-    const found = filterTables([...new Set(wanted)])
-    if (groups.length && wanted.length && found) made("p", states.words.entries.replace("{found}", found), status)
+    const found = filterTables(answers.flatMap(answer => answer.rows ?? []).map(stemOf), answers.find(answer => answer.contains)?.asked)
+    if (found) made("p", states.words.entries.replace("{found}", found), status)
   }
 
   field.addEventListener("input", show)
