@@ -94,8 +94,8 @@ def rrelu(values: torch.Tensor, lower: float = 1 / 8, upper: float = 1 / 3) -> t
 def multilabel_margin_loss(scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """Return the mean of `nn.MultiLabelMarginLoss` for scores and labels (batch, classes).
 
-    A row of labels lists the right classes and ends with the first -1. Per sample: Σ max(0, 1 - right + wrong)
-    over all pairs of a right and a wrong class, / classes.
+    A row of labels lists the right classes and ends with the first -1. Per sample: Σ max(0, 1 - right +
+    wrong) over all pairs of a right and a wrong class, / classes.
     """
     listed = (labels < 0).cumsum(1) == 0
     right = torch.zeros_like(scores).scatter_add(1, labels.clamp(min=0), listed.to(scores.dtype)) > 0
@@ -109,8 +109,8 @@ def multilabel_margin_loss(scores: torch.Tensor, labels: torch.Tensor) -> torch.
 def segment_reduce(values: torch.Tensor, reduce: str, lengths: torch.Tensor) -> torch.Tensor:
     """Return what `torch.segment_reduce` returns for values (n, ...): a row for each segment.
 
-    `reduce` is sum, mean, max or min, `lengths` holds the lengths of segments that follow each other, of which
-    none is 0. Among equal maxima, both share the gradient.
+    `reduce` is sum, mean, max or min, `lengths` holds the lengths of segments that follow each other, of
+    which none is 0. Among equal maxima, both share the gradient.
     """
     number = torch.arange(len(lengths), device=values.device).repeat_interleave(lengths)
     number = number.reshape(-1, *[1] * (values.ndim - 1)).expand_as(values)

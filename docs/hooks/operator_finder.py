@@ -1,8 +1,8 @@
 """Find an operator: a box for a name or a pasted error, and a short table of replacements, for any page.
 
-docs/assets/javascripts/operator-filter.js answers from assets/operator-states.json, which is made here with the
-sentences of docs/hooks/operator_states.py, and filters the tables of operators where the page has them. Without
-scripts there is a link to the page of operators. `@home/` in a table stands for the way to the home page.
+docs/assets/javascripts/operator-filter.js answers from assets/operator-states.json, which is made here with
+the sentences of docs/hooks/operator_states.py, and filters the tables of operators where the page has them.
+Without scripts there is a link to the page of operators. `@home/` in a table is the way to the home page.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ STATES = "assets/operator-states.json"
 # Operators of torchvision that people ask for without its name.
 TORCHVISION = "nms roi_align roi_pool ps_roi_align ps_roi_pool deform_conv2d"
 # Namespaces of PyTorch itself beside aten.
-OF_PYTORCH = "quantized prims prim c10d _c10d_functional symm_mem mkldnn mkldnn_prepacked onednn inductor higher_order"
+OF_PYTORCH = (
+    "quantized prims prim c10d _c10d_functional symm_mem mkldnn mkldnn_prepacked onednn inductor higher_order"
+)
 TEXT: dict[str, dict[str, str]] = {
     "en": {
         "label": "Find an operator",
@@ -50,7 +52,7 @@ WORDS: dict[str, dict[str, str]] = {
         "calls": "calls",
         "torchvision": 'belongs to torchvision, not to PyTorch: <a href="@home/reference/error-messages/'
         '#torchvision-nms-not-implemented">what to do</a>.',
-        "package": "belongs to the package {package}, not to PyTorch: ask there, or compute the call on the CPU.",
+        "package": "belongs to the package {package}: ask there, or compute the call on the CPU.",
         "pytorch": "belongs to PyTorch's library {package}. Here are the operators of aten only.",
         "module": "is made of operators that are not listed here: "
         f'<a href="{GUIDE}#find">record which ones your code calls</a>.',
@@ -67,7 +69,7 @@ WORDS: dict[str, dict[str, str]] = {
         "calls": "调用",
         "torchvision": '属于 torchvision，不属于 PyTorch：<a href="@home/reference/error-messages/'
         '#torchvision-nms-not-implemented">怎么办</a>。',
-        "package": "属于软件包 {package}，不属于 PyTorch：请到那里询问，或者把这一次调用放到 CPU 上。",
+        "package": "属于软件包 {package}：请到那里询问，或者把这一次调用放到 CPU 上。",
         "pytorch": "属于 PyTorch 的 {package} 库。这里只有 aten 的算子。",
         "module": f'由多个算子组成，这里没有列出：请<a href="{GUIDE}#find">录下代码调用了哪些算子</a>。',
         "words": '这里没有算子的名字。请<a href="@home/reference/error-messages/">查找这条报错</a>。',
@@ -119,9 +121,7 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
 def on_post_build(config: MkDocsConfig) -> None:
     """Write the answers of this language."""
-    text = json.dumps(
-        answers(os.environ.get("DOCS_LOCALE", "en")), ensure_ascii=False, separators=(",", ":")
-    )
+    text = json.dumps(answers(os.environ.get("DOCS_LOCALE", "en")), ensure_ascii=False, separators=(",", ":"))
     Path(config.site_dir, STATES).write_text(text, encoding="utf-8")
 
 

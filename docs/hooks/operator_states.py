@@ -39,7 +39,7 @@ WORDS: dict[str, dict[str, str]] = {
         "elsewhere": "No MPS kernel for ordinary tensors up to {last}, and none of CUDA: "
         f'<a href="{PAGE}#elsewhere">for the CPU or special tensors</a>.',
         "gone": "No longer an operator of PyTorch since {since}.",
-        "short": "never",
+        "short": "none up to {last}: ",
         "to": " to ",
         "joint": ", ",
         "space": " ",
@@ -49,7 +49,8 @@ WORDS: dict[str, dict[str, str]] = {
         "was_composed": "在此之前由其他算子组成。",
         "also": "{runs} 里也有，中间的版本没有。",
         "composed": f'由其他算子组成：<a href="{GUIDE}#find">组成它的算子</a>能用，它就能用。',
-        "composed_since": f'从 {{since}} 起由其他算子组成：<a href="{GUIDE}#find">组成它的算子</a>能用，它就能用。',
+        "composed_since": "从 {since} 起由其他算子组成："
+        f'<a href="{GUIDE}#find">组成它的算子</a>能用，它就能用。',
         "had": "{runs} 里有过 MPS 核函数。",
         "never": "到 {last} 为止的各个版本都没有 MPS 核函数：{cure}。",
         "belongs": "到 {last} 为止的各个版本都没有 MPS 核函数。属于：{cure}。",
@@ -59,7 +60,7 @@ WORDS: dict[str, dict[str, str]] = {
         "elsewhere": "到 {last} 为止，MPS 和 CUDA 都没有处理普通张量的核函数："
         f'<a href="{PAGE}#elsewhere">用于 CPU 或特殊张量</a>。',
         "gone": "从 {since} 起，PyTorch 里不再有这个算子。",
-        "short": "没有",
+        "short": "到 {last} 为止没有：",
         "to": " 到 ",
         "joint": "、",
         "space": "",
@@ -98,7 +99,7 @@ def calls() -> dict[str, list[str]]:
 
 def start(marks: str) -> int:
     """Return the place from which on a series is as it is in the end."""
-    return len(marks) - len(re.search(re.escape(marks[-1]) + "+$", marks)[0])
+    return len(marks.rstrip(marks[-1]))
 
 
 def since(marks: str) -> str | None:
@@ -201,11 +202,10 @@ def replacements(language: str) -> list[Mapping[str, Any]]:
     for name in [*never, *came]:
         rows.setdefault(sentence(name, series()[name], language), []).append(name.partition(".")[0])
     words = WORDS[language]
-    never_yet = words["never"].partition("{cure}")[0].format(last=releases()[-1])
-    short = words["short"] + never_yet[-2:].rstrip() + words["space"]
-    return [
-        {"sentence": text.replace(never_yet, short), "names": plainest(names)} for text, names in rows.items()
-    ]
+    long, short = (
+        words[key].partition("{cure}")[0].format(last=releases()[-1]) for key in ("never", "short")
+    )
+    return [{"sentence": text.replace(long, short), "names": plainest(names)} for text, names in rows.items()]
 
 
 def plainest(names: list[str]) -> list[str]:

@@ -1,7 +1,7 @@
 """The operators of PyTorch by release, from docs/data/operators.json (tools.measuring.releases).
 
-Two tables and three lists, so that a name is found whatever its state is; docs/hooks/operator_finder.py has the
-box that filters them. What is counted for each release is a table of docs/data/tables/operators.yaml.
+Two tables and three lists, so that a name is found whatever its state is; docs/hooks/operator_finder.py has
+the box that filters them. What is counted for each release is a table of docs/data/tables/operators.yaml.
 """
 
 from __future__ import annotations

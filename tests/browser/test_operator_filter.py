@@ -88,10 +88,12 @@ def test_everything_is_there_before_anything_is_typed(operators):
     assert not operators.is_visible("details li")  # folded up
 
 
-ERROR = "NotImplementedError: The operator '{}' is not currently implemented for the MPS device. If you want this"
+ERROR = (
+    "NotImplementedError: The operator '{}' is not currently implemented for the MPS device. If you want this"
+)
 TRACEBACK = """Traceback (most recent call last): File "/opt/homebrew/lib/python3.11/site-packages/torch/nn/\
-functional.py", line 1494, in max_pool3d return torch.max_pool3d(input, kernel_size) File "train.py", line 3, in \
-forward return self.linear(x.view(2, -1)) """ + ERROR.format("aten::max_pool3d_with_indices")
+functional.py", line 1494, in max_pool3d return torch.max_pool3d(input, kernel_size) File "train.py", \
+line 3, in forward return self.linear(x.view(2, -1)) """ + ERROR.format("aten::max_pool3d_with_indices")
 NEVER = "No MPS kernel in any release up to 2.15"
 NONE = "No operator of this name in PyTorch 1.12 to 2.15"
 

@@ -15,7 +15,6 @@ from snippets import operator_workarounds as workarounds
 from snippets.operator_recorder import OperatorRecorder, missing_on_mps
 from snippets.operator_support import installed_list, read_operators
 
-
 DATA = Path(__file__).resolve().parents[2] / "docs/data/operators.json"
 
 
@@ -29,9 +28,7 @@ def missing_before():
     """Return the operators that some release from 2.13 on has no kernel of; composed ones may have parts."""
     data = json.loads(DATA.read_text(encoding="utf-8"))
     first = list(data["releases"]).index("2.13")
-    return {
-        name for marks, names in data["marks"].items() if "-" in marks[first:] for name in names.split()
-    }
+    return {name for marks, names in data["marks"].items() if "-" in marks[first:] for name in names.split()}
 
 
 def values_and_gradient(function, inputs):

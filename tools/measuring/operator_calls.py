@@ -1,4 +1,4 @@
-"""Which operators the modules and functions of PyTorch call, forward and backward: docs/data/operator_calls.json.
+"""Which operators modules and functions of PyTorch call, forward and backward, as operator_calls.json.
 
     python -m tools.measuring.operator_calls
 
@@ -20,16 +20,17 @@ from snippets.operator_support import ELSEWHERE, installed_list, read_operators,
 from tools.versions import DATA
 
 OUTPUT = DATA / "operator_calls.json"
-# Making, viewing and adding up tensors: no release of MPS lacked these, and nobody looks for them behind a module.
-EVERYWHERE = frozenset(
-    "_conj _is_all_true _linalg_check_errors _local_scalar_dense _to_copy _unsafe_view abs add add_ alias arange "
-    "as_strided cat clone copy_ detach div div_ empty empty_like empty_strided eq expand eye fill_ full full_like ge "
-    "gt le lift_fresh logical_and lt mean mm mul mul_ ne neg new_empty new_empty_strided new_full new_zeros normal_ "
-    "ones ones_like permute pow rand real rsub scalar_tensor select select_backward sgn slice slice_backward split "
-    "split_with_sizes sqrt squeeze stack sub sum t transpose unbind uniform_ unsqueeze view view_as_real where zero_ "
-    "zeros zeros_like".split()
-)
-# One line per call: the names under which readers know it, and an expression. `x` has the shape before the colon.
+# Making, viewing and adding up tensors: no release of MPS since 2.0 lacked these.
+SIMPLE = """
+_conj _is_all_true _linalg_check_errors _local_scalar_dense _to_copy _unsafe_view abs add add_ alias arange
+as_strided cat clone copy_ detach div div_ empty empty_like empty_strided eq expand eye fill_ full full_like
+ge gt le lift_fresh logical_and lt mean mm mul mul_ ne neg new_empty new_empty_strided new_full new_zeros
+normal_ ones ones_like permute pow rand real rsub scalar_tensor select select_backward slice slice_backward
+split split_with_sizes sqrt squeeze stack sub sum t transpose unbind uniform_ unsqueeze view view_as_real
+where zero_ zeros zeros_like
+"""
+EVERYWHERE = frozenset(SIMPLE.split())
+# One line per call: the names under which readers know it, the shape of `x`, and an expression.
 CALLS = """
 nn.AdaptiveAvgPool1d F.adaptive_avg_pool1d | 2,3,8: nn.AdaptiveAvgPool1d(2)(x)
 nn.AdaptiveAvgPool2d F.adaptive_avg_pool2d | 2,3,8,8: nn.AdaptiveAvgPool2d(2)(x)
