@@ -19,6 +19,7 @@ from mkdocs.structure.pages import Page
 from operator_states import GUIDE, PAGE, releases, replacements, states
 
 HOME = "@home/"
+MISSING = "–"  # in a cell for which there is no value
 STATES = "assets/operator-states.json"
 # Operators of torchvision that people ask for without its name.
 TORCHVISION = "nms roi_align roi_pool ps_roi_align ps_roi_pool deform_conv2d"
@@ -32,6 +33,7 @@ TEXT: dict[str, dict[str, str]] = {
         "hint": "The line of the error, a name, nn.MaxPool3d",
         "plain": f'<a href="{PAGE}">Operators by version</a> lists each operator with its releases.',
         "operator": "Operators",
+        "met": "Met in",
         "state": "MPS kernel, or what to use",
     },
     "zh": {
@@ -39,6 +41,7 @@ TEXT: dict[str, dict[str, str]] = {
         "hint": "整行报错、算子名或 nn.MaxPool3d",
         "plain": f'<a href="{PAGE}">各版本的算子</a>列出了每个算子和有核函数的版本。',
         "operator": "算子",
+        "met": "在哪里遇到",
         "state": "MPS 核函数，或者替代办法",
     },
 }
@@ -94,11 +97,11 @@ def finder(language: str) -> str:
 def replacement_table(language: str) -> str:
     """Return which operators a training can miss, and since when or what to use instead."""
     text, joint = TEXT[language], WORDS[language]["joint"]
-    rows = [
-        f"| {joint.join(f'`{name}`' for name in row['names'])} | {row['sentence']} |"
-        for row in replacements(language)
-    ]
-    return "\n".join([f"| {text['operator']} | {text['state']} |", "|---|---|", *rows, ""])
+    lines = [[text["operator"], text["met"], text["state"]], ["---"] * 3]
+    for row in replacements(language):
+        names, callers = (joint.join(f"`{name}`" for name in row[key]) for key in ("names", "callers"))
+        lines.append([names, callers or MISSING, row["sentence"]])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
 def answers(language: str) -> dict[str, Any]:

@@ -205,12 +205,25 @@ def replacements(language: str) -> list[Mapping[str, Any]]:
     long, short = (
         words[key].partition("{cure}")[0].format(last=releases()[-1]) for key in ("never", "short")
     )
-    return [{"sentence": text.replace(long, short), "names": plainest(names)} for text, names in rows.items()]
+    return [
+        {"sentence": text.replace(long, short), "names": plainest(names), "callers": callers(names)}
+        for text, names in rows.items()
+    ]
+
+
+def callers(names: list[str]) -> list[str]:
+    """Return what calls one of these operators: modules rather than functions, three for each at most."""
+    found: list[str] = []
+    for name in names:
+        here = [caller for caller, used in calls().items() if name in used]
+        found += [caller for caller in here if not caller.startswith("F.")][:3] or here[:3]
+    return list(dict.fromkeys(found))
 
 
 def plainest(names: list[str]) -> list[str]:
-    """Return one name for each stem, sorted."""
-    found: dict[str, str] = {}
+    """Return names that stand for the others, sorted: none that another one is a part of."""
+    found: list[str] = []
     for name in sorted(names, key=plainness):
-        found.setdefault(stem(name), name)
-    return sorted(found.values(), key=lambda name: name.strip("_"))
+        if not any(stem(other) in name for other in found):
+            found.append(name)
+    return sorted(found, key=lambda name: name.strip("_"))

@@ -169,7 +169,7 @@ def test_an_operator_is_found_as_people_write_it(both, typed, name, said):
         ("<img src=x onerror=alert(1)>", "Here is no name of an operator."),
     ],
 )
-def test_what_is_no_operator_of_pytorch_is_named_as_that(both, typed, line):
+def test_what_is_no_operator_is_named_as_that(both, typed, line):
     for page in both:
         assert ask(page, typed)[0].startswith(line)
     assert len(shown(both[0])) > 150  # everything else stays

@@ -127,7 +127,7 @@ def test_replacements_are_short_and_lead_to_code():
     for row in rows:
         assert row["sentence"].startswith(("none up to 2.15: <a ", "MPS kernel since 2."))
     lines = finder.replacement_table("zh").splitlines()
-    assert len(lines) == len(rows) + 2 and all(line.count("|") == 3 for line in lines)
+    assert len(lines) == len(rows) + 2 and all(line.count("|") == 4 for line in lines)
 
 
 def test_the_way_home_is_put_in_at_any_depth():
@@ -141,7 +141,7 @@ def test_the_way_home_is_put_in_at_any_depth():
     assert 'data-home="./"' in finder.on_page_content(finder.finder("en"), Page(), None, None)
 
 
-def test_what_calls_which_operator_is_what_the_installed_pytorch_does():
+def test_calls_are_those_of_the_installed_pytorch():
     torch = pytest.importorskip("torch")
     if not torch.__version__.startswith(page.releases()[-1] + "."):
         pytest.skip(f"recorded with PyTorch {page.releases()[-1]}, here is {torch.__version__}")
