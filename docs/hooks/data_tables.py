@@ -8,7 +8,9 @@ import os
 import re
 from collections.abc import Callable
 
+import decision_trees
 import error_messages
+import operator_finder
 import operator_tables
 import table_templates
 import training_calculator
@@ -24,7 +26,9 @@ MARKER = re.compile(r"^<!-- table: ([\w-]+) -->$", re.MULTILINE)
 LIKE_A_MARKER = re.compile(r"<!--\s*table\b.*?-->", re.DOTALL)  # readers would see nothing in its place
 
 MODULES = (
+    decision_trees,
     error_messages,
+    operator_finder,
     operator_tables,
     training_calculator,
     version_picker,
