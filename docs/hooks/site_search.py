@@ -29,7 +29,7 @@ UNUSED = "assets/javascripts/lunr"  # the languages of the theme's search, which
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 WORD = re.compile(r"[\u4e00-\u9fff]|[^\s\u4e00-\u9fff]+")
 
-# What a first search may load is held by a test. A section is found by its beginning; a message by all its forms.
+# What a first search may load is held by a test. A section is found by its beginning, a message by all forms.
 CHARACTERS = {"en": 1000, "zh": 250}
 IN_EXAMPLES = {"en": 500, "zh": 120}
 NAMES = 12  # of a section's code: `torch.mps.synchronize`, in the place of the listing
@@ -90,7 +90,7 @@ def plain(marked: str) -> str:
 def searchable(section: dict[str, str], other: str | None, locale: str) -> dict[str, Any]:
     """Return what the search needs of a section of the theme's index.
 
-    The marks between Chinese words go, which only the theme's search needs, and long listings but their names.
+    The marks between Chinese words go, which only the theme's search needs. Of listings, names stay.
     """
     address = section["location"]
     text = plain(CODE.sub(" ", section["text"]))

@@ -4,10 +4,10 @@
     python -m tools.measuring.search held_out          others, for the result: never tuned on
     python -m tools.measuring.search tuning --misses   names the queries whose section is not the first
 
-docs/data/search/<set>.yaml holds, by language, each query, what its writer wanted to find, and what answers it:
-a section (`guides/memory.md#limits`; `#top` is a page's beginning), or a page whose every section does. The
-writers had not read the pages. Queries that nothing answers are counted, but are no part of the shares. The
-search of site/ is asked; build it before. The result goes to docs/data/results/search.yaml.
+docs/data/search/<set>.yaml holds, by language, each query, what its writer wanted to find, and what answers
+it: a section (`guides/memory.md#limits`; `#top` is a page's beginning), or a page whose every section does.
+The writers had not read the pages. Queries that nothing answers are counted, but are no part of the shares.
+The search of site/ is asked; build it before. The result goes to docs/data/results/search.yaml.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SETS = ("tuning", "held_out")
 FOLDERS = {"en": "", "zh": "zh/"}
 SHOWN = 3  # results that a reader looks at before typing something else
 DATA = RESULTS / "search.yaml"
-HEADER = "# Measured by tools/measuring/search.py: queries with the right section first, or among the first 3.\n"
+HEADER = "# Measured by tools/measuring/search.py: right sections first, and among the first 3.\n"
 PASTED = "error"  # the kind of queries that are pasted; the others are typed
 
 
@@ -135,7 +135,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0], allow_abbrev=False)
     parser.add_argument("set", choices=SETS)
     parser.add_argument("--site", type=Path, default=ROOT / "site")
-    parser.add_argument("--misses", action="store_true", help="list the queries without the right section first")
+    parser.add_argument("--misses", action="store_true", help="list the queries with another section first")
     parser.add_argument("--file", type=Path, default=DATA)
     options = parser.parse_args(argv)
     queries = read_yaml(ROOT / "docs" / "data" / "search" / f"{options.set}.yaml")

@@ -1,12 +1,12 @@
-"""Which search engine finds most: the same queries, sections and labels for each, in Node instead of a browser.
+"""Which search engine finds most: the same queries, sections and labels for each, in Node, not in a browser.
 
     python -m tools.measuring.search_engines minisearch
     python -m tools.measuring.search_engines pagefind --packages FOLDER/node_modules
     python -m tools.measuring.search_engines own --site OTHER/site
 
 It asks the search of site/; build it before, and have Node. Pagefind comes from npm (`npm install pagefind`).
-`own` was this site's own engine: OTHER is a copy of the repository from when it had that, which commit 1b41a60
-is. The result goes to docs/data/results/search_engines.yaml, and site_search.py and its worker follow it.
+`own` was this site's own engine: OTHER is a copy of the repository at commit 1b41a60, the last that had it.
+The result goes to docs/data/results/search_engines.yaml.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tools.read_yaml import read_yaml
 SCRIPT = Path(__file__).with_suffix(".mjs")
 WORKERS = ("minisearch", "own")  # the engines that a site's worker may hold
 DATA = RESULTS / "search_engines.yaml"
-HEADER = "# Measured by tools/measuring/search_engines.py: queries with the right section first, or among the first 3.\n"
+HEADER = "# Measured by tools/measuring/search_engines.py: right sections first, and among the first 3.\n"
 
 
 def found(engine: str, site: Path, language: str, queries: Sequence[str], packages: str) -> list[list[str]]:
@@ -43,9 +43,7 @@ def measured(engine: str, site: Path, name: str, packages: str) -> dict[str, Any
     result = {}
     for language, entries in read_yaml(ROOT / f"docs/data/search/{name}.yaml").items():
         answers = found(engine, site, language, [entry["query"] for entry in entries], packages)
-        places = [
-            place(links, entry["pages"], "") for links, entry in zip(answers, entries, strict=True)
-        ]
+        places = [place(links, entry["pages"], "") for links, entry in zip(answers, entries, strict=True)]
         result[language] = by_kind(entries, places)
     return result
 

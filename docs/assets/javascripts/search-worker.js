@@ -6,7 +6,7 @@
 const SETUP = 0, READY = 1, QUERY = 2, RESULT = 3 // the theme's types of messages
 const FIELDS = { heading: 2.5, page: 2, other: 4.5, text: 1, code: 0.5 } // other: docs/data/search/words.yaml
 const SYNONYM = 0.1  // the weight of words not typed but meant: docs/data/search/ranking.yaml
-const FEW = 0.4, FAINT = 80 // nothing fits if the best result has less than this share of the words and this score
+const FEW = 0.4, FAINT = 80 // nothing fits if the best result has less than this share of the words, and this score
 const LONGEST = 1000 // characters of a query that are read: enough for any message
 const PASTED = 120   // more characters are pasted: no spelling is wrong there
 const RESULTS = 30, TEASER = 240
@@ -107,8 +107,8 @@ function ranked(query, pasted) {
     boostDocument: id => weightOf(sections[id]),
   }).slice(0, RESULTS)
   if (!found.length) return []
-  const share = found[0].queryTerms.filter(word => typed.has(word)).length / typed.size
-  if (share < FEW && found[0].score < FAINT) return []
+  const words = found[0].queryTerms, literal = words.filter(word => typed.has(word))
+  if (literal.length === words.length && words.length < FEW * typed.size && found[0].score < FAINT) return []
   const best = sections[found[0].id]
   const fuller = found.slice(0, 3).findIndex(({ id }) => best.see?.includes(sections[id].location))
   if (fuller > 0) found.unshift(...found.splice(fuller, 1))
