@@ -22,7 +22,9 @@ def screen(browser, request):
 
 
 @pytest.mark.parametrize("language", ["", "zh/"])
-@pytest.mark.parametrize("name", ["linalg_qr.out", "linalg_eig", "grid_sampler_3d", "max_pool3d_with_indices"])
+@pytest.mark.parametrize(
+    "name", ["linalg_qr.out", "linalg_eig", "grid_sampler_3d", "max_pool3d_with_indices"]
+)
 def test_the_first_row_is_on_the_first_screen(screen, served_site, language, name):
     screen.goto(f"{served_site[1]}{language}reference/operators/")
     screen.locator("#operator-filter").fill(ERROR.format(name))

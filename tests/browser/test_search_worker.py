@@ -111,7 +111,7 @@ def test_where_nothing_fits_nothing_is_shown(ask, query):
 
 def test_paths_lines_and_releases_do_not_steer(ask):
     """Of a pasted message: each of these words stands in a section."""
-    machine = 'File "/Users/memory/limit/sparse/layouts.py", line 12, in <module>'
+    machine = 'File "/opt/memory/limit/sparse/layouts.py", line 12, in <module>'
     words = "DataLoader worker (pid 4711) is killed by signal: processes"
     [[[first], *_]] = ask(f"{machine}\n{machine}\n{words}")
     assert first["location"] == "guides/workers/"

@@ -340,7 +340,7 @@ def test_an_address_can_bring_its_query(page, site_url):
     assert page.locator(".md-search__input").input_value() == "watermark ratio"
 
 
-def test_a_result_scrolls_to_the_variant_that_was_asked_for(page, site_url):
+def test_a_result_scrolls_to_the_variant_asked_for(page, site_url):
     """It stands in a fold of its message."""
     page.goto(
         f"{site_url}reference/error-messages/memory/?h=tried+allocate+256+bytes+shared+pool#out-of-memory"

@@ -78,7 +78,7 @@ def test_of_a_listing_the_names_are_searched():
 @pytest.mark.parametrize(
     ("address", "length"), [("guides/a/", 1000), ("examples/a/", 500), ("reference/a/", 5000)]
 )
-def test_a_section_is_searched_by_its_beginning_and_a_message_by_all_its_forms(address, length):
+def test_sections_are_searched_by_beginning_messages_by_all(address, length):
     section = {"location": address, "title": "A", "text": "a" * 5000}
     assert len(searchable(section, None, "en")["text"]) == length
 
