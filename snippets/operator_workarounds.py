@@ -1,5 +1,6 @@
 """Functions that MPS lacks in PyTorch 2.15, computed with operators that it has since 2.13."""
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -87,3 +88,68 @@ def rrelu(values: torch.Tensor, lower: float = 1 / 8, upper: float = 1 / 3) -> t
 
 
 # --8<-- [end:rrelu]
+
+
+# --8<-- [start:multilabel_margin_loss]
+def multilabel_margin_loss(scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """Return the mean of `nn.MultiLabelMarginLoss` for scores and labels (batch, classes).
+
+    A row of labels lists the right classes and ends with the first -1. Per sample: Σ max(0, 1 - right +
+    wrong) over all pairs of a right and a wrong class, / classes.
+    """
+    listed = (labels < 0).cumsum(1) == 0
+    right = torch.zeros_like(scores).scatter_add(1, labels.clamp(min=0), listed.to(scores.dtype)) > 0
+    hinge = (1 - scores[:, :, None] + scores[:, None, :]).clamp(min=0)
+    pairs = right[:, :, None] & ~right[:, None, :]
+    return (hinge * pairs).sum((1, 2)).mean() / scores.shape[1]
+
+
+# --8<-- [end:multilabel_margin_loss]
+# --8<-- [start:segment_reduce]
+def segment_reduce(values: torch.Tensor, reduce: str, lengths: torch.Tensor) -> torch.Tensor:
+    """Return what `torch.segment_reduce` returns for values (n, ...): a row for each segment.
+
+    `reduce` is sum, mean, max or min, `lengths` holds the lengths of segments that follow each other, of
+    which none is 0. Among equal maxima, both share the gradient.
+    """
+    number = torch.arange(len(lengths), device=values.device).repeat_interleave(lengths)
+    number = number.reshape(-1, *[1] * (values.ndim - 1)).expand_as(values)
+    how = {"max": "amax", "min": "amin"}.get(reduce, reduce)
+    result = values.new_zeros(len(lengths), *values.shape[1:])
+    return result.scatter_reduce(0, number, values, how, include_self=False)
+
+
+# --8<-- [end:segment_reduce]
+# --8<-- [start:normal]
+def log_ndtr(values: torch.Tensor) -> torch.Tensor:
+    """Return `torch.special.log_ndtr`: the logarithm of the normal distribution function.
+
+    Each formula is exact where it is used; clamping keeps the other from overflowing into the gradient.
+    """
+    low, high = values.clamp(max=-1) * 0.5**0.5, values.clamp(min=-1) * 0.5**0.5
+    tail = torch.special.erfcx(-low).log() - low.square() - math.log(2)
+    return torch.where(values < -1, tail, torch.log1p(-torch.erfc(high) / 2))
+
+
+def ndtri(probabilities: torch.Tensor) -> torch.Tensor:
+    """Return `torch.special.ndtri`: the normal quantiles. Near 0 and 1 it is less exact than the original."""
+    return 2**0.5 * torch.erfinv(2 * probabilities - 1)
+
+
+# --8<-- [end:normal]
+# --8<-- [start:fake_quantize]
+def fake_quantize(
+    values: torch.Tensor, scale: torch.Tensor, zero_point: torch.Tensor, low: int, high: int
+) -> torch.Tensor:
+    """Return what `torch.fake_quantize_per_tensor_affine` returns: values that fit into low…high steps.
+
+    Inside of the range the gradient passes as it is, outside it is 0. For the form per channel, give `scale`
+    and `zero_point` a shape that fits, such as (channels, 1, 1, 1) for the weights of a convolution.
+    """
+    steps = (values / scale).round() + zero_point
+    rounded = (steps.clamp(low, high) - zero_point) * scale
+    passes = torch.where((steps >= low) & (steps <= high), values, values.detach())
+    return passes + (rounded - passes).detach()
+
+
+# --8<-- [end:fake_quantize]

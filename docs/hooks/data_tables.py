@@ -8,11 +8,14 @@ import os
 import re
 from collections.abc import Callable
 
+import decision_trees
 import error_messages
+import operator_finder
 import operator_tables
 import table_templates
 import training_calculator
 import version_picker
+import wrong_results
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import Files
@@ -23,10 +26,13 @@ MARKER = re.compile(r"^<!-- table: ([\w-]+) -->$", re.MULTILINE)
 LIKE_A_MARKER = re.compile(r"<!--\s*table\b.*?-->", re.DOTALL)  # readers would see nothing in its place
 
 MODULES = (
+    decision_trees,
     error_messages,
+    operator_finder,
     operator_tables,
     training_calculator,
     version_picker,
+    wrong_results,
 )
 
 

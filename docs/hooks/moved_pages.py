@@ -1,7 +1,8 @@
 """Lead readers from former addresses of pages and sections to the present ones (docs/data/moved.yaml).
 
 A page that is gone leaves a small one at its address, which knows where each of its sections is. A page that
-only some sections have left carries their new places, and docs/assets/javascripts/site.js goes there.
+only some sections have left carries their new places, and docs/assets/javascripts/site.js goes there. The
+error messages, which were one page, have their new places from their data.
 """
 
 import json
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
+import error_messages
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files
@@ -39,7 +41,7 @@ _moved: dict[str, dict[str, str]] = {}  # page: {section or "": address relative
 
 def read_moved(root: Path) -> dict[str, dict[str, str]]:
     """Return the new places of sections by page and section, and of pages that are gone at the section ""."""
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, str]] = {error_messages.INDEX: error_messages.moved()}
     path = root / "docs/data/moved.yaml"
     for old, new in (read_yaml(path) if path.exists() else {}).items():
         page, _, section = old.partition("#")

@@ -1,8 +1,7 @@
 """The operators of PyTorch by release, from docs/data/operators.json (tools.measuring.releases).
 
-Two tables and three lists, so that a name is found whatever its state is, and a box that filters them
-(docs/assets/javascripts/operator-filter.js). Without scripts the box is not shown. What is counted for each
-release is a table of docs/data/tables/operators.yaml.
+Two tables and three lists, so that a name is found whatever its state is; docs/hooks/operator_finder.py has
+the box that filters them. What is counted for each release is a table of docs/data/tables/operators.yaml.
 """
 
 from __future__ import annotations
@@ -28,22 +27,11 @@ TEXT = {
     "en": {
         "operator": "Operator",
         "family": "What it belongs to",
-        "label": "Find an operator",
-        "hint": "A name, a part of one, or the line of the error",
-        "found": "{found} of {total} entries contain “{name}”",
-        "nothing": "“{name}” is not in these tables, which list the operators of PyTorch VERSION by the name"
-        " that an error prints after aten::. A function can have another name there, and operators of other"
-        " packages, such as torchvision::nms, are not listed.",
         "show": "Show {} names",
     },
     "zh": {
         "operator": "算子",
         "family": "属于",
-        "label": "查找算子",
-        "hint": "名字、名字的一部分，或者整行报错",
-        "found": "{total} 个条目中有 {found} 个含“{name}”",
-        "nothing": "表里没有“{name}”。这些表列出 PyTorch VERSION 的算子，名字是报错里 aten:: 后面的那个。"
-        "函数在表里可能叫别的名字，torchvision::nms 等其他软件包的算子不在表里。",
         "show": "展开 {} 个名字",
     },
 }
@@ -175,25 +163,12 @@ def _list(name: str, language: str) -> str:
     )
 
 
-def _filter(language: str) -> str:
-    text = TEXT[language]
-    newest = list(tables()["releases"].values())[-1]["version"]
-    return (
-        f'<div class="operator-filter" data-operator-filter data-found="{text["found"]}"'
-        f' data-nothing="{text["nothing"].replace("VERSION", newest)}" hidden>\n'
-        f'<label for="operator-filter">{text["label"]}</label>\n'
-        f'<input id="operator-filter" type="search" placeholder="{text["hint"]}" autocomplete="off"'
-        ' autocapitalize="none" spellcheck="false">\n<p role="status"></p>\n</div>'
-    )
-
-
 def operator_releases() -> list[dict[str, Any]]:
     """Return what was counted in each release that the page shows."""
     return list(tables()["releases"].values())
 
 
 TABLES: dict[str, Callable[[str], str]] = {
-    "operators-filter": _filter,
     "operators-changed": _changed,
     "operators-missing": _missing,
 } | {f"operators-{name}": partial(_list, name) for name in LISTS}

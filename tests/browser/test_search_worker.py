@@ -1,6 +1,5 @@
 """The search's worker alone, with sections of a few characters: what it answers to what nobody types."""
 
-import itertools
 import json
 import shutil
 import time
@@ -10,7 +9,7 @@ import pytest
 
 from tests.static_server import static_server
 
-WORKER = Path(__file__).resolve().parents[2] / "docs/assets/javascripts/search-worker.js"
+SCRIPTS = Path(__file__).resolve().parents[2] / "docs/assets/javascripts"
 CHARACTERS = [chr(number) for number in (*range(0x4E00, 0x9FFF), *range(0x20000, 0x2A6DF))]
 ASK = """queries => new Promise((resolve, reject) => {
   const worker = new Worker("/assets/javascripts/workers/search.js"), answers = []
@@ -25,18 +24,43 @@ ASK = """queries => new Promise((resolve, reject) => {
 })"""
 
 
+SECTIONS = [
+    {"location": "guides/memory/", "title": "Memory", "text": "The memory of a Mac is shared."},
+    {
+        "location": "guides/memory/#limit",
+        "title": "The limit",
+        "text": "torch.mps.set_per_process_memory_fraction",
+    },
+    {
+        "location": "guides/workers/",
+        "title": "Workers",
+        "text": "DataLoader workers are processes, not threads.",
+    },
+    {
+        "location": "facts/faq/#sparse",
+        "title": "Sparse tensors",
+        "text": "Layouts: see the guide.",
+        "see": ["guides/layouts/"],
+    },
+    {"location": "guides/layouts/", "title": "Layouts", "text": "Sparse tensors, also CSR. MPS has some."},
+    {
+        "location": "project/words/",
+        "title": "Workers",
+        "text": "DataLoader workers are processes, not threads.",
+    },
+]
+
+
 @pytest.fixture
 def ask(browser, tmp_path):
     """Return a function that gives the worker's answers to queries, one after the other."""
     worker = tmp_path / "assets/javascripts/workers/search.js"
-    worker.parent.mkdir(parents=True)
-    shutil.copy(WORKER, worker)
-    docs = [
-        {"location": f"page-{number}/", "title": one, "text": one + another}
-        for number, (one, another) in enumerate(itertools.pairwise(CHARACTERS[:2000]))
-    ]
+    shutil.copytree(SCRIPTS / "vendor", tmp_path / "assets/javascripts/vendor")
+    worker.parent.mkdir()
+    shutil.copy(SCRIPTS / "search-worker.js", worker)
+    docs = [{"location": "chinese/", "title": "一", "text": "".join(CHARACTERS[:1000])}, *SECTIONS]
     (tmp_path / "search").mkdir()
-    sections = {"docs": docs, "pages": {}, "synonyms": {"一": "丁"}, "machines": "mac"}
+    sections = {"docs": docs, "pages": {"project/": 0.5}, "synonyms": {"ram": "memory"}}
     (tmp_path / "search/sections.json").write_text(json.dumps(sections), encoding="utf-8")
     (tmp_path / "index.html").write_text("<!doctype html>", encoding="utf-8")
     page = browser.new_page()
@@ -47,11 +71,47 @@ def ask(browser, tmp_path):
 
 
 def test_a_query_is_cut_before_anything_reads_it(ask):
-    """The pattern that marks what was asked for would have every word of it."""
+    """The pattern that marks what was asked for would have every word. A traceback ends with its error."""
     begun = time.monotonic()
     query = "，".join("".join(CHARACTERS[number:] + CHARACTERS[:number]) for number in (0, 1))
     assert len(query) > 100_000
-    whole, beginning = ask(query, query[:1000])
-    assert whole == beginning != []
+    whole, both_ends = ask(query, f"{query[:500]} {query[-500:]}")
+    assert whole == both_ends != []
     assert time.monotonic() - begun < 30
     assert ask(" " * 3, "丂")[0] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("memory", "guides/memory/"),
+        ("memry", "guides/memory/"),  # misspelt
+        ("set_per_process", "guides/memory/#limit"),  # not finished
+        ("setPerProcess", "guides/memory/#limit"),
+        ("ram", "guides/memory/"),  # meant
+        ("DataLoader workers", "guides/workers/"),  # the same words count less below project/
+        ("sparse tensors", "guides/layouts/"),  # the short answer leads there
+    ],
+)
+def test_the_section_that_answers_is_first(ask, query, expected):
+    [items] = ask(query)
+    assert items[0][0]["location"] == expected
+
+
+def test_each_section_is_a_result_of_its_own(ask):
+    [items] = ask("memory")
+    assert [len(item) for item in items] == [1, 1]
+    assert "<span>Memory › </span>The limit" in items[1][0]["title"]
+
+
+@pytest.mark.parametrize("query", ["sourdough starter", "how do I bake bread with memory of rye and wheat"])
+def test_where_nothing_fits_nothing_is_shown(ask, query):
+    assert ask(query) == [[]]
+
+
+def test_paths_lines_and_releases_do_not_steer(ask):
+    """Of a pasted message: each of these words stands in a section."""
+    machine = 'File "/opt/memory/limit/sparse/layouts.py", line 12, in <module>'
+    words = "DataLoader worker (pid 4711) is killed by signal: processes"
+    [[[first], *_]] = ask(f"{machine}\n{machine}\n{words}")
+    assert first["location"] == "guides/workers/"

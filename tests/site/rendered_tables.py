@@ -8,6 +8,7 @@ and the text stays as it is when a result is measured again.
 """
 
 import json
+import re
 import sys
 import zlib
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ COUNTED_IN_THE_TREE = {"shell-sections"}  # who adds a shell block would have to
 CUT = {
     f"variables-{group}" for group in ("compile", "cpu", "fallback", "kernels", "lightning", "profiling")
 }  # their first entries are in another group
+ALIKE = re.compile(r"error-messages-(?!memory$)")  # one of them shows how they look
 OF_NUMBERS = {"time_and_cost", "published_speeds"}  # data that are no catalogues, beside all in results/
 MOST = 3  # entries of a list in a catalogue
 LINES = 40  # of a table; all but the longest catalogues are shorter
@@ -90,6 +92,7 @@ def rendered() -> str:
         parts = [
             "\n".join([f"## {name} ({language})\n", *tables.render(name, language).splitlines()[:LINES], ""])
             for name in sorted(tables.renderers().keys() - COUNTED_IN_THE_TREE - CUT)
+            if not ALIKE.match(name)
             for language in ("en", "zh")
         ]
     return "\n".join(parts)

@@ -1,4 +1,4 @@
-"""The page of error messages: texts word for word, releases. For entries: tools/checks/data_entries.py."""
+"""The pages of error messages: texts word for word, releases. For entries: tools/checks/data_entries.py."""
 
 import html
 import re
@@ -7,15 +7,16 @@ from types import SimpleNamespace
 
 import error_messages
 import pytest
+from bs4 import BeautifulSoup
 from markdown import markdown
 
 from tools import ranges, versions
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = "reference/error-messages.md"
 TOPICS = error_messages.topics()
 MESSAGES = [message for topic in TOPICS.values() for message in topic["messages"]]
-HEADING = re.compile(r"^### .* \{ #([a-z0-9-]+) \}$", re.MULTILINE)
+HEADING = re.compile(r"^## .* \{ #([a-z0-9-]+) \.error \}$", re.MULTILINE)
+LANGUAGES = ("en", "zh")
 
 
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message["id"])
@@ -66,9 +67,33 @@ def test_ranges_that_were_compared_by_hand(ident, wording, range_):
     assert ranges.words(ranges.marks(message)[wording], "en") == range_
 
 
-def test_every_file_is_a_topic_of_the_page():
+def test_every_file_is_a_topic_with_a_page():
     files = {path.stem for path in error_messages.FOLDER.glob("*.yaml")}
     assert files == TOPICS.keys(), "name each topic in ORDER, docs/hooks/error_messages.py"
+    for language in LANGUAGES:
+        folder = ROOT / "docs" / language / error_messages.PAGES
+        assert {path.stem for path in folder.glob("*.md")} == {*files, "index"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", TOPICS)
+def test_a_topic_has_the_title_of_its_page(name, language):
+    page = (ROOT / "docs" / language / error_messages.PAGES / f"{name}.md").read_text(encoding="utf-8")
+    assert f"# {TOPICS[name]['title'][language]} {{ #{name} }}" in page
+    tables = re.findall(r"<!-- table: (\S+) -->", page)
+    assert tables == ["error-filter", f"error-messages-{name}"]
+
+
+def test_messages_of_our_programs_are_what_they_print():
+    """A run of three words of each wording is in the file that the entry names."""
+    for message in TOPICS["training-systems"]["messages"]:
+        programs = [source[1] for source in message["sources"] if source[0] == "program"]
+        files = "".join((ROOT / program).read_text(encoding="utf-8") for program in programs)
+        code = re.sub(r"\"\s*f?\"", "", files)  # literals that follow each other are one
+        for text in ranges.texts(message):
+            words = text.removeprefix("error: ").split()
+            runs = [" ".join(words[at : at + 3]) for at in range(len(words) - 2)]
+            assert any(run in code for run in runs), text
 
 
 def test_ids_and_texts_are_unique_and_many():
@@ -79,14 +104,16 @@ def test_ids_and_texts_are_unique_and_many():
     assert len(texts) == len(set(texts)) and len(texts) >= 80
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_message_is_a_heading_word_for_word(language):
-    shown = error_messages.render(language)
-    assert HEADING.findall(shown) == [message["id"] for message in MESSAGES]
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", TOPICS)
+def test_every_message_is_a_heading_word_for_word(name, language):
+    shown = error_messages.render(name, language)
+    messages = TOPICS[name]["messages"]
+    assert HEADING.findall(shown) == [message["id"] for message in messages]
     page = markdown(shown, extensions=["attr_list", "md_in_html"])
-    headings = re.findall(r"<h3 id=\"([^\"]+)\"><code>(.*?)</code></h3>", page)
+    headings = re.findall(r"<h2 class=\"error\" id=\"([^\"]+)\"><code>(.*?)</code></h2>", page)
     assert {ident: html.unescape(text) for ident, text in headings} == {
-        message["id"]: message["text"] for message in MESSAGES
+        message["id"]: message["text"] for message in messages
     }
 
 
@@ -108,43 +135,65 @@ def test_an_entry_in_full(monkeypatch):
         "id": "some-error",
         "text": "SomeError: `x`",
         "variants": ["OtherError"],
-        "cause": {"en": "Why."},
-        "cure": {"en": "Do it."},
+        "cause": {"en": "Why: [this](#out-of-memory)."},
+        "cure": {
+            "en": "Do [it](../guides/a.md#b), or [that](operators.md); see [here](#int-max), [all](#metal)."
+        },
         "code": "snippets/a.py:part",
         "releases": {"en": "seen on Linux"},
         "sources": [
             ["issue", 5, "a/b"],
             ["text", "https://github.com/a/b/blob/main/c/d.py"],
             ["text", "https://docs.c.org/d/"],
+            ["program", "examples/a.py"],
         ],
     }
-    assert error_messages.entry(message, "en").split("\n\n") == [
-        "### `` SomeError: `x` `` { #some-error }",
-        "Other wordings, or lines that come with it:",
-        "- `OtherError`<small data-search-exclude> (PyTorch 2.14 to 2.15)</small>",
-        "Why.",
-        "**Cure.** Do it.",
+    assert error_messages.entry(message, "en", "memory").split("\n\n") == [
+        "## `` SomeError: `x` `` { #some-error .error }",
+        "**Cure.** Do [it](../../guides/a.md#b), or [that](../operators.md); "
+        "see [here](sizes.md#int-max), [all](metal.md).",
         '<div class="from-data" markdown>',
         '```python\n--8<-- "snippets/a.py:part"\n```',
         "</div>",
+        "**Cause.** Why: [this](#out-of-memory).",
+        '<details class="error-more" markdown>\n'
+        "<summary data-search-exclude>Other wordings, releases, sources</summary>",
+        "- `OtherError`<small data-search-exclude> (PyTorch 2.14 to 2.15)</small>",
         "The wording of the heading: PyTorch 2.15; seen on Linux. Sources: "
         "[a/b#5](https://github.com/a/b/issues/5), "
-        "[b: d.py](https://github.com/a/b/blob/main/c/d.py), [docs.c.org](https://docs.c.org/d/)\n"
-        '{ .error-sources data-search-exclude="true" }',
+        "[b: d.py](https://github.com/a/b/blob/main/c/d.py), [docs.c.org](https://docs.c.org/d/), "
+        "`examples/a.py`\n"
+        '{ data-search-exclude="true" }',
+        "</details>",
     ]
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_page_has_a_list_of_all_topics(language):
-    listed = re.findall(r"\(#([\w-]+)\)", error_messages.contents(language))
-    assert listed == list(TOPICS) and len(listed) >= 8
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_list_links_every_message_with_its_wordings(language):
+    page = BeautifulSoup(error_messages.contents(language), "html.parser")
+    listed = [link for listing in page.select(".error-list") for link in listing.select("a")]
+    assert {link["href"]: link.text for link in listed} == {
+        f"{name}/#{message['id']}": message["text"]
+        for name, topic in TOPICS.items()
+        for message in topic["messages"]
+    }
+    also = {link["href"].partition("#")[2]: link.get("data-also", "").split("\n") for link in listed}
+    assert also == {message["id"]: message.get("variants", [""]) for message in MESSAGES}
 
 
-@pytest.mark.parametrize(("page", "kept"), [(f"zh/{PAGE}", 0), ("zh/reference/operators.md", 1)])
-def test_the_list_beside_the_page_has_topics_alone(page, kept):
-    topic = SimpleNamespace(children=["a message"])
-    title = SimpleNamespace(children=[topic])
-    error_messages.on_page_content(
-        "", SimpleNamespace(file=SimpleNamespace(src_uri=page), toc=[title]), None, None
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("RuntimeError: Invalid buffer size: 19.38 GiB", "Invalid buffer size: 19.38 GiB"),
+        ("x" * 60, "x" * 60),
+        ("torch.OutOfMemoryError: " + "x" * 61, "x" * 59 + "…"),
+    ],
+)
+def test_messages_are_short_in_the_list_beside_their_page(title, shown):
+    message = SimpleNamespace(title=title)
+    page = SimpleNamespace(
+        file=SimpleNamespace(src_uri="zh/reference/error-messages/memory.md"),
+        toc=[SimpleNamespace(children=[message])],
     )
-    assert title.children == [topic] and len(topic.children) == kept
+    error_messages.on_page_content("", page, None, None)
+    assert message.title == shown

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import error_messages
 import pytest
 from moved_pages import GONE, read_moved
 
@@ -13,7 +14,12 @@ MOVED = read_moved(ROOT)
 def sections(language, page):
     """Return the ids of a page's headings, or None without a page."""
     path = ROOT / "docs" / language / page
-    return re.findall(r"\{ #([\w-]+) \}", path.read_text(encoding="utf-8")) if path.exists() else None
+    if not path.exists():
+        return None
+    found = re.findall(r"\{ #([\w-]+) \}", path.read_text(encoding="utf-8"))
+    if page.startswith(error_messages.PAGES):
+        found += [ident for ident, topic in error_messages.places().items() if topic == path.stem]
+    return found
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -32,3 +38,11 @@ def test_new_places_are_there_and_old_ones_are_not(language):
 
 def test_a_page_that_is_gone_is_no_search_result():
     assert '<meta name="robots" content="noindex">' in GONE
+
+
+def test_every_message_has_its_old_address():
+    assert MOVED[error_messages.INDEX] == {
+        message["id"]: f"reference/error-messages/{name}.md#{message['id']}"
+        for name, topic in error_messages.topics().items()
+        for message in topic["messages"]
+    }

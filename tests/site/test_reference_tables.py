@@ -58,8 +58,9 @@ def test_the_programs_of_all_guides_are_mapped():
 
 def test_every_case_is_complete_and_open_cases_come_first():
     assert len(CASES) >= 30
+    assert {case["topic"] for case in CASES} == load("wrong_results", DATA)["topics"].keys()
     for case in CASES:
-        assert case.keys() == {"what", "versions", "state", "newest", "sources"} and case["sources"]
+        assert case.keys() == {"topic", "what", "versions", "state", "newest", "sources"} and case["sources"]
         # What is read before it was written was not read.
         assert case["newest"] <= READ and {kind for kind, *_ in case["sources"]} <= {
             "issue",

@@ -5,7 +5,14 @@ import json
 import pytest
 from mkdocs.exceptions import PluginError
 
-from docs.hooks.site_search import SEARCH_WORKER, UNUSED, other_words, replace_search
+from docs.hooks.site_search import (
+    SEARCH_WORKER,
+    UNUSED,
+    links_of_sections,
+    other_words,
+    replace_search,
+    searchable,
+)
 
 RANKING = {"pages": {"facts/": 2}, "synonyms": {"ram": "memory"}}
 WORDS = {"": "start here"}
@@ -27,7 +34,7 @@ def site(tmp_path):
 
 def test_our_search_takes_the_place_of_the_themes(site):
     folder, worker, _ = site
-    replace_search(folder, RANKING, WORDS)
+    replace_search(folder, RANKING, WORDS, "en")
     assert worker.read_text(encoding="utf-8") == "ours"
     assert not (folder / SEARCH_WORKER).exists()
     assert not (folder / UNUSED).exists()  # what only the theme's would load
@@ -35,7 +42,7 @@ def test_our_search_takes_the_place_of_the_themes(site):
 
 def test_sections_get_ranking_data_and_lose_word_marks(site):
     folder, _, index = site
-    replace_search(folder, RANKING, WORDS)
+    replace_search(folder, RANKING, WORDS, "en")
     text = (folder / "search/sections.json").read_text(encoding="utf-8")
     assert "训练模型" in text  # no escapes
     section = {"location": "", "title": "训练模型", "text": "", "other": "start here"}
@@ -53,6 +60,40 @@ def test_other_words_depend_on_language_and_section():
     }
 
 
+def test_of_a_listing_the_names_are_searched():
+    section = {
+        "location": "guides/timing/#wait",
+        "title": "Wait <code>first</code>",
+        "text": "<p>Then &lt;measure&gt;.</p><pre>torch.mps.synchronize()\nx = self.run(batch_size)\n</pre>",
+    }
+    assert searchable(section, "timer", "en") == {
+        "location": "guides/timing/#wait",
+        "title": "Wait first",
+        "text": "Then <measure>.",
+        "code": "torch.mps.synchronize batch_size",
+        "other": "timer",
+    }
+
+
+@pytest.mark.parametrize(
+    ("address", "length"), [("guides/a/", 1000), ("examples/a/", 500), ("reference/a/", 5000)]
+)
+def test_sections_are_searched_by_beginning_messages_by_all(address, length):
+    section = {"location": address, "title": "A", "text": "a" * 5000}
+    assert len(searchable(section, None, "en")["text"]) == length
+
+
+def test_links_of_a_section_lead_to_other_pages():
+    html = (
+        '<h2 id="one">One</h2><a href="../../guides/memory/#limits">there</a> <a href="https://other.org">away</a>'
+        '<h2 id="two">Two</h2><a href="#one">here</a>'
+    )
+    assert links_of_sections(html, "facts/faq/") == {
+        "facts/faq/#one": ["guides/memory/#limits"],
+        "facts/faq/#two": [],
+    }
+
+
 @pytest.mark.parametrize("change", ["no worker", "two workers"])
 def test_another_theme_is_not_published_unseen(site, change):
     folder, worker, _ = site
@@ -61,4 +102,4 @@ def test_another_theme_is_not_published_unseen(site, change):
     else:
         worker.with_name("search.2c3d.min.js").write_text("", encoding="utf-8")
     with pytest.raises(PluginError, match="the theme's search has changed"):
-        replace_search(folder, RANKING, WORDS)
+        replace_search(folder, RANKING, WORDS, "en")

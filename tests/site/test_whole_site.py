@@ -11,10 +11,12 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 from mkdocs.exceptions import PluginError
+from packaging.utils import canonicalize_name
 
 from docs.hooks import whole_site
 from tests.mkdocs_runs import ROOT, build_site, environment
@@ -71,6 +73,29 @@ def test_missing_package_is_one_line_with_its_command(site, tmp_path):
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "jieba is missing; run `python -m pip install -r requirements/site.txt`" in done.stderr
+
+
+def test_the_packages_of_the_site_are_enough(site, tmp_path):
+    """`make serve` installs no others."""
+    names = {name: pinned(name) for name in ("site", "examples", "dev")}
+    others = (names["examples"] | names["dev"]) - names["site"]
+    modules = [
+        module
+        for module, packages in packages_distributions().items()
+        if {canonicalize_name(package) for package in packages} <= others
+    ]
+    assert {"coverage", "pytest"} <= set(modules)
+    (tmp_path / "sitecustomize.py").write_text(f"import sys\nsys.modules |= dict.fromkeys({modules})\n")
+    done = subprocess.run(
+        [MKDOCS, "build"], cwd=site, env=environment(PYTHONPATH=str(tmp_path)), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def pinned(name: str) -> set[str]:
+    """Return the packages of a file of requirements."""
+    text = (ROOT / f"requirements/{name}.txt").read_text(encoding="utf-8")
+    return {canonicalize_name(found) for found in re.findall(r"^([\w.-]+)==", text, re.MULTILINE)}
 
 
 @contextmanager

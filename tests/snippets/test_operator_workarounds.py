@@ -3,6 +3,10 @@
 The last is true for PyTorch 2.13 and newer, and for `eigh` from 2.14 on.
 """
 
+import json
+from functools import cache
+from pathlib import Path
+
 import pytest
 import torch
 from torch.nn import functional as F
@@ -11,10 +15,20 @@ from snippets import operator_workarounds as workarounds
 from snippets.operator_recorder import OperatorRecorder, missing_on_mps
 from snippets.operator_support import installed_list, read_operators
 
+DATA = Path(__file__).resolve().parents[2] / "docs/data/operators.json"
+
 
 @pytest.fixture(scope="module")
 def operators():
     return read_operators(installed_list())
+
+
+@cache
+def missing_before():
+    """Return the operators that some release from 2.13 on has no kernel of; composed ones may have parts."""
+    data = json.loads(DATA.read_text(encoding="utf-8"))
+    first = list(data["releases"]).index("2.13")
+    return {name for marks, names in data["marks"].items() if "-" in marks[first:] for name in names.split()}
 
 
 def values_and_gradient(function, inputs):
@@ -33,6 +47,7 @@ def same(original, replacement, inputs, operators, expected_missing, **tolerance
     assert expected_missing in missing_on_mps(used, operators)
     other_outputs, other_gradient, used = values_and_gradient(replacement, inputs)
     assert missing_on_mps(used, operators) == {}
+    assert not used.keys() & missing_before()
     torch.testing.assert_close(other_outputs, outputs, **tolerance)
     torch.testing.assert_close(other_gradient, gradient, **tolerance)
 
@@ -133,3 +148,74 @@ def test_rrelu_draws_its_slopes_from_the_same_range(operators):
         assert slopes.min() >= 1 / 8 and slopes.max() <= 1 / 3
         assert slopes.mean() == pytest.approx(11 / 48, abs=0.002)
         assert slopes.std() == pytest.approx((1 / 3 - 1 / 8) / 12**0.5, abs=0.002)
+
+
+def test_multilabel_margin_loss(operators):
+    """Also with labels behind the first -1, which do not count, and with none at all."""
+    torch.manual_seed(0)
+    labels = torch.tensor([[3, 0, -1, 1, 2], [-1, 0, 1, 2, 3], [0, 1, 2, 3, 4], [0, -1, -1, -1, -1]])
+    same(
+        lambda scores: F.multilabel_margin_loss(scores, labels),
+        lambda scores: workarounds.multilabel_margin_loss(scores, labels),
+        torch.randn(4, 5, dtype=torch.float64),
+        operators,
+        "multilabel_margin_loss_forward",
+    )
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean", "max", "min"])
+@pytest.mark.parametrize("shape", [(9,), (9, 2, 3)])
+def test_segment_reduce(operators, reduce, shape):
+    torch.manual_seed(0)
+    lengths = torch.tensor([2, 1, 6])
+    same(
+        lambda values: torch.segment_reduce(values, reduce, lengths=lengths),
+        lambda values: workarounds.segment_reduce(values, reduce, lengths),
+        torch.randn(shape, dtype=torch.float64),
+        operators,
+        "segment_reduce",
+    )
+
+
+def test_log_ndtr(operators):
+    """From far below, where the function itself underflows, to far above, where it is 1."""
+    same(
+        torch.special.log_ndtr,
+        workarounds.log_ndtr,
+        torch.linspace(-60, 9, 500, dtype=torch.float64),
+        operators,
+        "special_log_ndtr",
+    )
+
+
+def test_ndtri(operators):
+    same(
+        torch.special.ndtri,
+        workarounds.ndtri,
+        torch.linspace(0.001, 0.999, 400, dtype=torch.float64),
+        operators,
+        "special_ndtri",
+    )
+
+
+def test_fake_quantize_per_tensor(operators):
+    torch.manual_seed(0)
+    same(
+        lambda values: torch.fake_quantize_per_tensor_affine(values, 0.1, 3, -8, 7),
+        lambda values: workarounds.fake_quantize(values, torch.tensor(0.1), torch.tensor(3), -8, 7),
+        torch.randn(400),
+        operators,
+        "fake_quantize_per_tensor_affine_cachemask",
+    )
+
+
+def test_fake_quantize_per_channel(operators):
+    torch.manual_seed(0)
+    scale, zero_point = torch.tensor([0.05, 0.1, 0.3]), torch.tensor([0, 5, -2], dtype=torch.int32)
+    same(
+        lambda values: torch.fake_quantize_per_channel_affine(values, scale, zero_point, 0, -8, 7),
+        lambda values: workarounds.fake_quantize(values, scale[:, None], zero_point[:, None], -8, 7),
+        torch.randn(3, 200),
+        operators,
+        "fake_quantize_per_channel_affine_cachemask",
+    )

@@ -39,6 +39,9 @@ NAME_SYSTEMS = {
     "docs/data/search/words.yaml": "other words for pages, which a page may do without",
     "tests/site/test_benchmark_tables.py": "what one page says of the measurements that it has",
     "tests/tools/mutants.yaml": "faults that were planted once",
+    "docs/data/error_messages/training-systems.yaml": "what their programs print, with the cure",
+    "docs/en/reference/error-messages/training-systems.md": "links to their pages about data",
+    "docs/zh/reference/error-messages/training-systems.md": "links to their pages about data",
 }
 
 MINUTES = 60

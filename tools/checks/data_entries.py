@@ -89,8 +89,10 @@ def languages(texts: Any) -> dict[str, str]:
 
 
 def is_source(source: Any) -> bool:
-    """Say whether a source is a thread or an address."""
+    """Say whether a source is a thread, an address, or a program of this project."""
     match source:
+        case ["program", str(path)]:
+            return path.startswith("examples/") and (ROOT / path).is_file()
         case ["text", str(address)]:
             return re.fullmatch(r"https://\S+", address) is not None
         case ["issue" | "pull", int(number), str(repository)]:

@@ -54,12 +54,12 @@ class Part:
 
 
 def english(value: Any) -> Any:
-    """Return a value of a data file without its Chinese texts and without the day on which it was read."""
+    """Return a value of a data file without its Chinese texts, its topic and the day on which it was read."""
     if isinstance(value, dict):
         return {
             key: english(part)
             for key, part in value.items()
-            if not re.search(r"(^|_)zh$", str(key))
+            if not re.search(r"(^|_)zh$", str(key)) and key != "topic"
             if key != "read" or not isinstance(part, datetime.date)
         }
     return list(map(english, value)) if isinstance(value, list) else value
@@ -87,7 +87,7 @@ def _entries(root: Path) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
 
     for path in sorted((root / "docs/data/error_messages").glob("*.yaml")):
         for message in read_yaml(path)["messages"]:
-            yield f"error_messages/{path.stem}#{message['id']}", message, ("error-messages",)
+            yield f"error_messages/{path.stem}#{message['id']}", message, (f"error-messages-{path.stem}",)
     for entry in load("environment_variables", []):
         yield f"environment_variables#{entry['name']}", entry, (f"variables-{entry['group']}",)
     for case in load("wrong_results", {"cases": []})["cases"]:

@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
+from tools.drawing.boxes import GAP, LINE, PADDING, SIZE, WIDTH, arrow, wrapped
 from tools.drawing.page import Part, canvas, resize
-from tools.drawing.trees import GAP, LINE, PADDING, SIZE, WIDTH, arrow, wrapped
 
 SIZES = {"text": SIZE, "note": 14.0}  # of the letters: at least 12.7 pixels where a phone leaves 328 pixels
 Box = Mapping[str, object]  # text by language; `note`, if any, a second text by language

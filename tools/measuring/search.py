@@ -1,13 +1,13 @@
-"""How often the search finds the right page first: queries as people type them, in a real browser.
+"""How often the search finds the right section first: queries as people type them, in a real browser.
 
     python -m tools.measuring.search tuning            those that the search and the pages are tuned with
     python -m tools.measuring.search held_out          others, for the result: never tuned on
-    python -m tools.measuring.search tuning --misses   names the queries whose page is not the first
+    python -m tools.measuring.search tuning --misses   names the queries whose section is not the first
 
-docs/data/search/<set>.yaml holds, by language, each query, what its writer wanted to find, and the pages that
-answer it (`guides/memory.md`, or a section: `reference/error-messages.md#id`). The writers had not read the
-pages. Queries that no page answers are counted, but are no part of the shares. The search of site/ is asked;
-build it before. The result goes to docs/data/results/search.yaml.
+docs/data/search/<set>.yaml holds, by language, each query, what its writer wanted to find, and what answers
+it: a section (`guides/memory.md#limits`; `#top` is a page's beginning), or a page whose every section does.
+The writers had not read the pages. Queries that nothing answers are counted, but are no part of the shares.
+The search of site/ is asked; build it before. The result goes to docs/data/results/search.yaml.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ SETS = ("tuning", "held_out")
 FOLDERS = {"en": "", "zh": "zh/"}
 SHOWN = 3  # results that a reader looks at before typing something else
 DATA = RESULTS / "search.yaml"
-HEADER = "# Measured by tools/measuring/search.py: queries with the right page first, or among the first 3.\n"
+HEADER = "# Measured by tools/measuring/search.py: right sections first, and among the first 3.\n"
+PASTED = "error"  # the kind of queries that are pasted; the others are typed
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -53,8 +54,8 @@ def served(folder: Path) -> Iterator[str]:
         thread.join()
 
 
-def ask(page: Any, query: str) -> list[list[str]]:
-    """Return the results for a query, the best first, each as its addresses: the page, then its sections."""
+def ask(page: Any, query: str) -> list[str]:
+    """Return the addresses of the results for a query, the best first."""
     field = page.locator(".md-search__input")
     answered = "/[0-9]|No |没有/.test(document.querySelector('.md-search-result__meta').textContent)"
     field.fill("")
@@ -62,9 +63,7 @@ def ask(page: Any, query: str) -> list[list[str]]:
     field.fill(query)
     page.wait_for_function(answered)
     page.wait_for_timeout(150)
-    return page.locator(".md-search-result__item").evaluate_all(
-        "items => items.map(item => [...item.querySelectorAll('a')].map(link => link.href))"
-    )
+    return page.locator(".md-search-result__item > a").evaluate_all("links => links.map(link => link.href)")
 
 
 def address(link: str, base: str) -> tuple[str, str]:
@@ -73,41 +72,42 @@ def address(link: str, base: str) -> tuple[str, str]:
     return path.partition("?")[0], section
 
 
-def published(name: str) -> tuple[str, str]:
-    """Return address and section of a page: of `guides/memory.md#limits`, `guides/memory/`, `limits`."""
-    file, _, section = name.partition("#")
+def published(name: str) -> tuple[str, str | None]:
+    """Return address and section of what answers, of `guides/memory.md#limits` `guides/memory/` and `limits`.
+
+    The section is "" for the page's beginning, and None where any will do.
+    """
+    file, mark, section = name.partition("#")
     path = PurePosixPath(file).with_suffix("")
     if path.name == "index":
         path = path.parent
-    return ("" if path == PurePosixPath() else f"{path}/"), section
+    address = "" if path == PurePosixPath() else f"{path}/"
+    return address, (section if section != "top" else "") if mark else None
 
 
-def place(found: list[list[str]], wanted: Iterable[str], base: str) -> int | None:
-    """Return the place (1, 2, …) of the first result that answers, or None.
-
-    A page that is wanted as a whole may be found by any section; a wanted section must be among those shown.
-    """
-    answers = [published(name) for name in wanted]
-    for number, links in enumerate(found, 1):
-        shown = {address(link, base) for link in links}
-        if any(answer in shown or (not answer[1] and answer[0] in dict(shown)) for answer in answers):
+def place(found: Iterable[str], wanted: Iterable[str], base: str) -> int | None:
+    """Return the place (1, 2, …) of the first result that answers, or None."""
+    answers = {published(name) for name in wanted}
+    for number, link in enumerate(found, 1):
+        page, section = address(link, base)
+        if {(page, section), (page, None)} & answers:
             return number
     return None
 
 
 def shares(places: Sequence[int | None]) -> dict[str, float]:
-    """Return the shares of queries whose page was the first, and among those that are looked at."""
+    """Return the shares of queries whose section was the first, and among those that are looked at."""
     first = sum(found == 1 for found in places)
     near = sum(found is not None and found <= SHOWN for found in places)
     return {
         "queries": len(places),
-        "first": round(first / len(places), 4),
-        f"first_{SHOWN}": round(near / len(places), 4),
+        "first": round(first / (len(places) or 1), 4),
+        f"first_{SHOWN}": round(near / (len(places) or 1), 4),
     }
 
 
 def measure(browser: Any, url: str, queries: dict[str, list[dict[str, Any]]]) -> dict[str, list[int | None]]:
-    """Return the place of the right page for each query, by language."""
+    """Return the place of the right section for each query, by language."""
     found = {}
     for language, entries in queries.items():
         page = browser.new_page()
@@ -120,11 +120,12 @@ def measure(browser: Any, url: str, queries: dict[str, list[dict[str, Any]]]) ->
 
 
 def by_kind(entries: list[dict[str, Any]], places: list[int | None]) -> dict[str, Any]:
-    """Return the shares of the queries that a page answers, all and by kind, and how many none answers."""
+    """Return the shares of the queries that have an answer, all and by kind, and how many have none."""
     answered = [(entry["kind"], at) for entry, at in zip(entries, places, strict=True) if entry["pages"]]
     kinds = sorted({kind for kind, _ in answered})
     return shares([at for _, at in answered]) | {
         "without_answer": len(entries) - len(answered),
+        "typed": shares([at for kind, at in answered if kind != PASTED]),
         "kinds": {kind: shares([at for of_kind, at in answered if of_kind == kind]) for kind in kinds},
     }
 
@@ -134,7 +135,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0], allow_abbrev=False)
     parser.add_argument("set", choices=SETS)
     parser.add_argument("--site", type=Path, default=ROOT / "site")
-    parser.add_argument("--misses", action="store_true", help="list the queries without the right page first")
+    parser.add_argument("--misses", action="store_true", help="list the queries with another section first")
     parser.add_argument("--file", type=Path, default=DATA)
     options = parser.parse_args(argv)
     queries = read_yaml(ROOT / "docs" / "data" / "search" / f"{options.set}.yaml")

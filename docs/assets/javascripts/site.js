@@ -42,8 +42,3 @@ new MutationObserver(() => {
     if (!bar.ariaLabel) bar.ariaLabel = `${word} ${index + 1}`
   })
 }).observe(document.body, { childList: true, subtree: true })
-
-// The theme searches when a key is released. A paste by mouse or on a phone releases none.
-document.addEventListener("input", event => {
-  if (event.target.matches?.(".md-search__input")) event.target.dispatchEvent(new KeyboardEvent("keyup"))
-})

@@ -33,7 +33,7 @@ SPEED = """\
 def repository(plant, tmp_path):
     plant("snippets/a.py", "# --8<-- [start:part]\nx = 1\n# --8<-- [end:part]\n")
     for language in ("en", "zh"):
-        plant(f"docs/{language}/reference/error-messages.md", "<!-- table: error-messages -->\n")
+        plant(f"docs/{language}/reference/error-messages/index.md", "<!-- table: error-messages -->\n")
         plant(f"docs/{language}/guides/memory.md", "# Memory { #memory }\n\n## Limits { #limits }\n")
     plant("docs/data/error_messages/memory.yaml", MEMORY)
     plant("docs/data/results/speed.yaml", SPEED)
