@@ -40,9 +40,8 @@ def test_nothing_is_objected_to_with_an_answer_open(browser, served_site, scheme
     page.locator("#operator-filter").fill(typed)
     page.wait_for_selector(".operator-answer p, .operator-answer li")
     page.evaluate(AXE_SCRIPT)
-    found = page.evaluate(
-        "axe.run('.operator-filter', {resultTypes: ['violations'], preload: false}).then(all => all.violations)"
-    )
+    options = "{resultTypes: ['violations'], preload: false}"
+    found = page.evaluate(f"axe.run('.operator-filter', {options}).then(all => all.violations)")
     assert [violation["id"] for violation in found] == []
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     page.close()
