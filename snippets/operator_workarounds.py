@@ -94,7 +94,7 @@ def rrelu(values: torch.Tensor, lower: float = 1 / 8, upper: float = 1 / 3) -> t
 def multilabel_margin_loss(scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """Return the mean of `nn.MultiLabelMarginLoss` for scores and labels (batch, classes).
 
-    A row of labels lists the right classes and ends with the first -1. Per sample: Σ max(0, 1 - right +
+    A row of labels lists each right class once and ends with the first -1. Per sample: Σ max(0, 1 - right +
     wrong) over all pairs of a right and a wrong class, / classes.
     """
     listed = (labels < 0).cumsum(1) == 0

@@ -54,7 +54,7 @@ WORDS: dict[str, dict[str, str]] = {
         "contains": "Names that contain it",
         "calls": "calls",
         "torchvision": 'belongs to torchvision, not to PyTorch: <a href="@home/reference/error-messages/'
-        '#torchvision-nms-not-implemented">what to do</a>.',
+        'operators/#torchvision-nms-not-implemented">what to do</a>.',
         "package": "belongs to the package {package}: ask there, or compute the call on the CPU.",
         "pytorch": "belongs to PyTorch's library {package}. Here are the operators of aten only.",
         "module": "is made of operators that are not listed here: "
@@ -71,7 +71,7 @@ WORDS: dict[str, dict[str, str]] = {
         "contains": "含有它的名字",
         "calls": "调用",
         "torchvision": '属于 torchvision，不属于 PyTorch：<a href="@home/reference/error-messages/'
-        '#torchvision-nms-not-implemented">怎么办</a>。',
+        'operators/#torchvision-nms-not-implemented">怎么办</a>。',
         "package": "属于软件包 {package}：请到那里询问，或者把这一次调用放到 CPU 上。",
         "pytorch": "属于 PyTorch 的 {package} 库。这里只有 aten 的算子。",
         "module": f'由多个算子组成，这里没有列出：请<a href="{GUIDE}#find">录下代码调用了哪些算子</a>。',

@@ -34,7 +34,7 @@ WORDS: dict[str, dict[str, str]] = {
         "never": "No MPS kernel in any release up to {last}: {cure}.",
         "belongs": "No MPS kernel in any release up to {last}. What it belongs to: {cure}.",
         "special": "No MPS kernel in any release up to {last}. What it belongs to: {cure}. "
-        f'If your code calls it, <a href="{GUIDE}#error">compute that call on the CPU</a>, {CPU}.',
+        f'If your code calls it, <a href="{GUIDE}#replacements">use dense tensors, or the CPU for this part</a>.',
         "cpu": f'<a href="{GUIDE}#error">compute this call on the CPU</a>, {CPU}',
         "elsewhere": "No MPS kernel for ordinary tensors up to {last}, and none of CUDA: "
         f'<a href="{PAGE}#elsewhere">for the CPU or special tensors</a>.',
@@ -55,7 +55,7 @@ WORDS: dict[str, dict[str, str]] = {
         "never": "到 {last} 为止的各个版本都没有 MPS 核函数：{cure}。",
         "belongs": "到 {last} 为止的各个版本都没有 MPS 核函数。属于：{cure}。",
         "special": "到 {last} 为止的各个版本都没有 MPS 核函数。属于：{cure}。"
-        f'如果代码调用了它，请<a href="{GUIDE}#error">把这一次调用放到 CPU 上</a>：{CPU}。',
+        f'如果代码调用了它，请<a href="{GUIDE}#replacements">改用稠密张量，或者把这一部分放到 CPU 上</a>。',
         "cpu": f'请<a href="{GUIDE}#error">把这一次调用放到 CPU 上</a>：{CPU}',
         "elsewhere": "到 {last} 为止，MPS 和 CUDA 都没有处理普通张量的核函数："
         f'<a href="{PAGE}#elsewhere">用于 CPU 或特殊张量</a>。',
