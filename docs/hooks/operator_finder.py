@@ -70,11 +70,11 @@ WORDS: dict[str, dict[str, str]] = {
         "near": "是不是",
         "contains": "含有它的名字",
         "calls": "调用",
-        "torchvision": '属于 torchvision，不属于 PyTorch：<a href="@home/reference/error-messages/'
-        'operators/#torchvision-nms-not-implemented">怎么办</a>。',
-        "package": "属于软件包 {package}：请到那里询问，或者把这一次调用放到 CPU 上。",
+        "torchvision": '属于 torchvision，不属于 PyTorch，请看<a href="@home/reference/error-messages/'
+        'operators/#torchvision-nms-not-implemented">解决办法</a>。',
+        "package": "属于软件包 {package}，请到这个软件包的 issue 里询问，或者把这一次调用放到 CPU 上。",
         "pytorch": "属于 PyTorch 的 {package} 库。这里只有 aten 的算子。",
-        "module": f'由多个算子组成，这里没有列出：请<a href="{GUIDE}#find">录下代码调用了哪些算子</a>。',
+        "module": f'由多个算子组成，这里没有列出，请<a href="{GUIDE}#find">录下代码调用了哪些算子</a>。',
         "words": '这里没有算子的名字。请<a href="@home/reference/error-messages/">查找这条报错</a>。',
         "entries": "表里的条目：{found} 个",
     },

@@ -48,19 +48,19 @@ WORDS: dict[str, dict[str, str]] = {
         "since": "从 {since} 起有 MPS 核函数。",
         "was_composed": "在此之前由其他算子组成。",
         "also": "{runs} 里也有，中间的版本没有。",
-        "composed": f'由其他算子组成：<a href="{GUIDE}#find">组成它的算子</a>能用，它就能用。',
-        "composed_since": "从 {since} 起由其他算子组成："
-        f'<a href="{GUIDE}#find">组成它的算子</a>能用，它就能用。',
-        "had": "{runs} 里有过 MPS 核函数。",
-        "never": "到 {last} 为止的各个版本都没有 MPS 核函数：{cure}。",
+        "composed": f'由其他算子组成，<a href="{GUIDE}#find">那些算子</a>都能用就能用。',
+        "composed_since": "从 {since} 起由其他算子组成，"
+        f'<a href="{GUIDE}#find">那些算子</a>都能用就能用。',
+        "had": "在 {runs} 里有过 MPS 核函数。",
+        "never": "到 {last} 为止的各个版本都没有 MPS 核函数，{cure}。",
         "belongs": "到 {last} 为止的各个版本都没有 MPS 核函数。属于：{cure}。",
         "special": "到 {last} 为止的各个版本都没有 MPS 核函数。属于：{cure}。"
         f'如果代码调用了它，请<a href="{GUIDE}#replacements">改用稠密张量，或者把这一部分放到 CPU 上</a>。',
-        "cpu": f'请<a href="{GUIDE}#error">把这一次调用放到 CPU 上</a>：{CPU}',
-        "elsewhere": "到 {last} 为止，MPS 和 CUDA 都没有处理普通张量的核函数："
+        "cpu": f'请<a href="{GUIDE}#error">把这一次调用放到 CPU 上</a>，写成 {CPU}',
+        "elsewhere": "到 {last} 为止，MPS 和 CUDA 都没有处理普通张量的核函数，它"
         f'<a href="{PAGE}#elsewhere">用于 CPU 或特殊张量</a>。',
         "gone": "从 {since} 起，PyTorch 里不再有这个算子。",
-        "short": "到 {last} 为止没有：",
+        "short": "到 {last} 为止没有，",
         "to": " 到 ",
         "joint": "、",
         "space": "",
