@@ -38,7 +38,7 @@ def read_recordings(root: Path) -> dict[str, dict]:
 
 
 def read_machines(root: Path) -> dict[str, dict]:
-    """Return `system`, `cpu_cores` and `versions` of the machines that recorded, by name."""
+    """Return `system`, `cpu_cores`, `gpu` (if used) and `versions` of the machines that recorded, by name."""
     path = root / MACHINES
     return read_yaml(path) if path.is_file() else {}
 

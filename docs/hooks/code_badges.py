@@ -224,7 +224,8 @@ def shell_badge(path: Path, words: dict) -> tuple[str, str]:
 def recording(entry: dict, machine: dict, words: dict) -> str:
     """Describe a recorded output: command, date, machine and versions."""
     cores = words["cores"].format(machine["cpu_cores"])
-    facts = [machine["system"], cores, name_versions(machine["versions"], words)]
+    gpu = [machine["gpu"]] if "gpu" in machine else []
+    facts = [machine["system"], cores, *gpu, name_versions(machine["versions"], words)]
     return words["recorded"].format(_code(entry["command"]), entry["date"], words[", "].join(facts))
 
 
