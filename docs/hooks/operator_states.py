@@ -34,7 +34,8 @@ WORDS: dict[str, dict[str, str]] = {
         "never": "No MPS kernel in any release up to {last}: {cure}.",
         "belongs": "No MPS kernel in any release up to {last}. What it belongs to: {cure}.",
         "special": "No MPS kernel in any release up to {last}. What it belongs to: {cure}. "
-        f'If your code calls it, <a href="{GUIDE}#replacements">use dense tensors, or the CPU for this part</a>.',
+        f'If your code calls it, <a href="{GUIDE}#replacements">use dense tensors, or the CPU for this part'
+        "</a>.",
         "cpu": f'<a href="{GUIDE}#error">compute this call on the CPU</a>, {CPU}',
         "elsewhere": "No MPS kernel for ordinary tensors up to {last}, and none of CUDA: "
         f'<a href="{PAGE}#elsewhere">for the CPU or special tensors</a>.',
@@ -49,8 +50,7 @@ WORDS: dict[str, dict[str, str]] = {
         "was_composed": "在此之前由其他算子组成。",
         "also": "{runs} 里也有，中间的版本没有。",
         "composed": f'由其他算子组成，<a href="{GUIDE}#find">那些算子</a>都能用就能用。',
-        "composed_since": "从 {since} 起由其他算子组成，"
-        f'<a href="{GUIDE}#find">那些算子</a>都能用就能用。',
+        "composed_since": f'从 {{since}} 起由其他算子组成，<a href="{GUIDE}#find">那些算子</a>都能用就能用。',
         "had": "在 {runs} 里有过 MPS 核函数。",
         "never": "到 {last} 为止的各个版本都没有 MPS 核函数，{cure}。",
         "belongs": "到 {last} 为止的各个版本都没有 MPS 核函数。属于：{cure}。",
