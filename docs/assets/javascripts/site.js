@@ -42,3 +42,20 @@ new MutationObserver(() => {
     if (!bar.ariaLabel) bar.ariaLabel = `${word} ${index + 1}`
   })
 }).observe(document.body, { childList: true, subtree: true })
+
+// The page as Markdown (docs/hooks/page_markdown.py): copied where the browser lets us, otherwise opened.
+document.addEventListener("click", async event => {
+  const link = event.target.closest?.("[data-copy-page]")
+  if (!link || !globalThis.ClipboardItem || !navigator.clipboard?.write) return
+  event.preventDefault()
+  const text = fetch(link.href).then(async answer => {
+    if (!answer.ok) throw new Error(answer.status)
+    return new Blob([await answer.text()], { type: "text/plain" })
+  })
+  try {
+    await navigator.clipboard.write([new ClipboardItem({ "text/plain": text })]) // Safari wants it within the click
+    alert$.next(link.dataset.copyPage)
+  } catch {
+    location.href = link.href
+  }
+})
