@@ -1,8 +1,7 @@
 """Publish each page as Markdown too, for programs and for people who paste it into one.
 
-A page's Markdown is at its address + `index.md`; `llms.txt` lists all pages and `llms-full.txt` holds them, in
-the form of llmstxt.org. Each language has its own. The plugin mkdocs-llmstxt makes these files out of the HTML,
-from a second list of the pages; here the pages' own Markdown is at hand, and the navigation lists them.
+A page's Markdown is at its address + `index.md`; `llms.txt` lists all pages and `llms-full.txt` holds them,
+in the form of llmstxt.org. Each language has its own.
 """
 
 import json
@@ -23,13 +22,13 @@ from tools.checks.sections import Section, all_sections
 
 WORDS = {
     "en": {
-        "about": "Each page is also Markdown, at its address followed by `index.md`. All pages in one file: {full}",
+        "about": "Each page is also Markdown, at its address + `index.md`. All pages in one file: {full}",
         "home": "Home",
         "optional": "Optional",
         "page": "Page: {0}",
     },
     "zh": {
-        "about": "每个页面都有 Markdown 版本，地址是在网页地址后面加上 `index.md`。所有页面合成的一个文件：{full}",
+        "about": "每个页面都有 Markdown 版本，地址是网页地址加上 `index.md`。全部页面合为一个文件：{full}",
         "home": "首页",
         "optional": "Optional",  # llmstxt.org gives the English word a meaning
         "page": "网页：{0}",
