@@ -199,12 +199,13 @@ def default_training(shared_folder: Path) -> Callable[[str], tuple[str, Path]]:
             )
             assert done.returncode == 0, done.stderr
             (run,) = (copy / "runs" / system).iterdir()
-            shutil.copytree(run, folder / "run")
+            shutil.copytree(run, folder / "runs" / run.name)  # pages show this name
         (folder / "printed.txt").write_text(done.stdout, encoding="utf-8")
 
     def trained(system: str) -> tuple[str, Path]:
         folder = made_once(shared_folder / f"default_{system}", functools.partial(train, system))
-        return (folder / "printed.txt").read_text(encoding="utf-8"), folder / "run"
+        (run,) = (folder / "runs").iterdir()
+        return (folder / "printed.txt").read_text(encoding="utf-8"), run
 
     return trained
 

@@ -31,6 +31,7 @@ from examples.floorplan_diffusion.generate_files import write_plan_files
 from examples.floorplan_diffusion.generate_job import Job, open_job
 from examples.floorplan_diffusion.generate_options import SNAP, read_command_line
 from examples.floorplan_diffusion.joined_corners import join_corners
+from examples.floorplan_diffusion.packed_networks import BUNDLED
 from examples.floorplan_diffusion.plan_figures import describe_plans, metrics_table
 from examples.floorplan_diffusion.plans import Plan
 from examples.floorplan_diffusion.sampled_corners import (
@@ -155,7 +156,8 @@ def generate(typed: dict[str, Any], job: Job, folder: Path, notes: list[str]) ->
     device, reason = pick_device(typed.get("device", "auto"))
     options = job.options
     for number, trained in ((1, job.nodes), (2, job.edges)):
-        tell(f"stage {number}    {trained.checkpoint}, step {trained.content['step']:,}")
+        name = BUNDLED.name if trained.checkpoint == BUNDLED else trained.checkpoint
+        tell(f"stage {number}    {name}, step {trained.content['step']:,}")
     print(f"device     {device} ({reason})")
     print(
         f"sampling   {options.count} plans, {options.sampler} with {options.steps} steps, seed {options.seed}"

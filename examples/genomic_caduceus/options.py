@@ -250,6 +250,8 @@ class CommandLine(NamedTuple, Generic[Kind]):
             name = self.name_of(option)
             where = f" ({key.path})" if key.path != name else ""
             lines.append(f"  {name}=  {key.what}{where}")
+        lines.append(f"  {GLOBAL_BATCH.path}=  {GLOBAL_BATCH.what}")
+        lines += [f"  {group}=  a file of configs/{group}/" for group in sorted(GROUPS)]
         return "\n".join(lines)
 
     def resolve(self, typed: dict[str, Any]) -> Kind:

@@ -11,11 +11,6 @@ python examples/floorplan_diffusion/train_nodes.py --data data/own --size small 
 python examples/floorplan_diffusion/train_edges.py --data data/own --size small --lr 3e-3
 # --8<-- [end:small]
 
-# --8<-- [start:better]
-python examples/floorplan_diffusion/train_nodes.py --plans 16000 --batch-size 32 --epochs 18 --max-steps 8800
-python examples/floorplan_diffusion/train_edges.py --plans 8000 --width 32 --lr 4e-3 --epochs 3 --max-steps 1500
-# --8<-- [end:better]
-
 # --8<-- [start:rplan]
 python3 -m venv gsdiff && gsdiff/bin/pip install 'numpy<2' opencv-python networkx tqdm
 git clone https://github.com/SizheHu/GSDiff && mkdir -p GSDiff/datasets/rplandata/Data

@@ -2,6 +2,7 @@
 # ci: no - network: installs a package and downloads a data set, on which the full network takes long
 
 # --8<-- [start:download]
+# In an environment of uv: uv pip install genomic-benchmarks
 pip install genomic-benchmarks
 python -c "from genomic_benchmarks.loc2seq import download_dataset as d; d('human_nontata_promoters')"
 # --8<-- [end:download]

@@ -6,13 +6,12 @@ python examples/check_setup.py
 python examples/indicator_transformer/train.py --quick
 # --8<-- [end:check]
 
-mkdir prices
+# --8<-- [start:own-data]
+mkdir -p prices
 python -c "from examples.indicator_transformer.generated_bars import generate_market as market
 market(9_000, seed=3).bars.table.to_csv('prices/ACME.csv')"
-
-# --8<-- [start:own-data]
 python examples/indicator_transformer/check_data.py prices
-python examples/indicator_transformer/train.py --data prices --out runs/prices
+python examples/indicator_transformer/train.py --data prices --out runs/mine
 # --8<-- [end:own-data]
 
 # --8<-- [start:table]

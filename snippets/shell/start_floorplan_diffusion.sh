@@ -11,6 +11,7 @@ cd floorplan_diffusion
 uv venv --python ">=3.11.5"
 . .venv/bin/activate
 uv pip install -r requirements.txt
+python examples/floorplan_diffusion/generate.py --bundled --count 12 --steps 250 --format png,dxf --out plans
 python examples/floorplan_diffusion/train_nodes.py
 python examples/floorplan_diffusion/train_edges.py
 python examples/floorplan_diffusion/generate.py
@@ -23,6 +24,7 @@ cd floorplan_diffusion
 python3 -m venv .venv
 . .venv/bin/activate
 pip install -r requirements.txt
+python examples/floorplan_diffusion/generate.py --bundled --count 12 --steps 250 --format png,dxf --out plans
 python examples/floorplan_diffusion/train_nodes.py
 python examples/floorplan_diffusion/train_edges.py
 python examples/floorplan_diffusion/generate.py

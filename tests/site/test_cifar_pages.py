@@ -8,6 +8,7 @@ import pytest
 from examples.cifar_optimizers.optimizers import OPTIMIZERS
 from examples.cifar_optimizers.options import PUBLISHED, SMALL, Options, read_command_line
 from snippets.errors import Option
+from tests.site.page_parts import below, rows
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [
@@ -25,19 +26,7 @@ def section(request):
     """Return the pages of one language as a function from page and id to the text below the heading."""
     folder = ROOT / "docs" / request.param / "examples" / "cifar-optimizers"
 
-    def below(page, ident):
-        text = (folder / f"{page}.md").read_text(encoding="utf-8")
-        (found,) = re.findall(rf"^(#+) .*\{{ #{ident} \}}$", text, flags=re.MULTILINE)
-        text = text[text.index(f"{{ #{ident} }}") :]
-        return re.split(rf"^#{{1,{len(found)}}} ", text, maxsplit=1, flags=re.MULTILINE)[0]
-
-    return below
-
-
-def rows(text):
-    """Return the cells of the first table in a text."""
-    lines = [line for line in text.splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+    return lambda page, ident: below((folder / f"{page}.md").read_text(encoding="utf-8"), ident)
 
 
 def options_of(capsys):

@@ -10,6 +10,7 @@ from data_tables import render
 from examples.floorplan_diffusion.options import EDGE_RECIPES, NODE_RECIPES
 from examples.floorplan_diffusion.plans import KINDS
 from examples.floorplan_diffusion.published_files import ARRAYS, OTHERS, SEVEN
+from tests.site.page_parts import below, rows
 from tools.read_yaml import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,18 +37,8 @@ def pages(request):
     return {name: (folder / f"{name}.md").read_text(encoding="utf-8") for name in PAGES}
 
 
-def section(page, name, following):
-    return page[page.index(f"{{ #{name} }}") : page.index(f"{{ #{following} }}")]
-
-
-def rows(table):
-    """Return the cells of a Markdown table without its head."""
-    lines = [line for line in table.splitlines() if line.startswith("|")][2:]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-
-
 def test_kinds_are_made_from_the_columns_of_the_table(pages):
-    found = rows(section(pages["source-guide"], "formats", "origin"))
+    found = rows(below(pages["source-guide"], "formats"))
     named = {
         row[0]: tuple(map(int, re.split("[,、] ?", row[1])))
         for row in found
@@ -59,33 +50,31 @@ def test_kinds_are_made_from_the_columns_of_the_table(pages):
 
 def test_every_published_key_is_in_the_table(pages):
     named = {
-        key
-        for row in rows(section(pages["source-guide"], "formats", "origin"))
-        for key in re.findall(r"`(\w+)`", row[0])
+        key for row in rows(below(pages["source-guide"], "formats")) for key in re.findall(r"`(\w+)`", row[0])
     }
     assert named == {*ARRAYS, *OTHERS}
     assert len(named) == 16
 
 
 def test_settings_are_those_of_the_programs(pages):
-    """First those of the corners, then those of the walls; each of generated plans, then of folders."""
-    settings = dict(row[:2] for row in rows(section(pages["index"], "settings", "times")))
-    recipes = GENERATED[0], FOLDERS[0], GENERATED[1], FOLDERS[1]
+    """First those of generated plans, then those of folders; each of the corners, then of the walls."""
+    settings = dict(row[:2] for row in rows(below(pages["index"], "settings")))
+    recipes = *GENERATED, *FOLDERS
+    corners = GENERATED[0], FOLDERS[0]
     for option in ("epochs", "batch-size"):
         numbers = list(map(int, re.findall(r"\d+", settings[f"`--{option}`"])))
         assert numbers == [recipe[option.replace("-", "_")] for recipe in recipes], option
-    assert list(map(float, re.findall(r"\de-\d", settings["`--lr`"]))) == [recipe["lr"] for recipe in recipes]
+    rates = dict.fromkeys(recipe["lr"] for recipe in recipes)  # both networks have one for folders
+    assert list(map(float, re.findall(r"\de-\d", settings["`--lr`"]))) == list(rates)
     (weights,) = (value for name, value in settings.items() if "`--place-weight`" in name)
     numbers = list(map(float, re.findall(r"\d+", weights)))
-    assert numbers == [recipe[name] for recipe in recipes[:2] for name in ("place_weight", "focus")]
-    assert re.findall(r"`(\w+)`", settings["`--optimizer`"]) == [
-        recipe["optimizer"] for recipe in recipes[:2]
-    ]
+    assert numbers == [recipe[name] for recipe in corners for name in ("place_weight", "focus")]
+    assert re.findall(r"`(\w+)`", settings["`--optimizer`"]) == [recipe["optimizer"] for recipe in corners]
 
 
 def test_messages_in_headings_are_those_of_the_programs(pages):
     """What differs from run to run is a field of the program's text."""
-    headings = re.findall(r"^### `(.+)` {", section(pages["index"], "troubleshooting", "next"), re.MULTILINE)
+    headings = re.findall(r"^### `(.+)` {", below(pages["index"], "troubleshooting"), re.MULTILINE)
     texts = {
         "device 'mps' cannot be used": ("snippets/device.py", "device {wanted!r} cannot be used"),
         "there is no trained run of stage 1": (TRAINED, "trained run of stage {stage.number}"),

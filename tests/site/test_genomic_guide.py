@@ -9,6 +9,7 @@ import yaml
 
 from examples.genomic_caduceus.options import PRETRAIN, TRAIN
 from snippets.errors import UsageError
+from tests.site.page_parts import below
 from tools.checks.sections import all_sections
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,11 +67,6 @@ def page(pages):
     return "\n".join(pages.values())
 
 
-def part(page, start, end):
-    """Return what stands between two headings, named by their ids."""
-    return page[page.index(f"{{ #{start} }}") : page.index(f"{{ #{end} }}")]
-
-
 def test_the_recorded_comparison_found_a_difference():
     """The page says that the last line but two has the result, and that 1 is outside of its range."""
     lines = (ROOT / "docs/data/recorded/genomic_verify.txt").read_text(encoding="utf-8").splitlines()
@@ -79,7 +75,7 @@ def test_the_recorded_comparison_found_a_difference():
 
 
 def test_everything_that_the_guide_names_is_in_the_table(pages):
-    table = part(pages["source-guide"], "commands", "missing")
+    table = below(pages["source-guide"], "commands")
     assert [name for name in OF_THE_GUIDE if name not in table] == []
 
 

@@ -8,6 +8,7 @@ import yaml
 
 from examples.genomic_caduceus import options
 from examples.genomic_caduceus.generated_sequences import markov_floors, motif_data
+from tests.site.page_parts import below, rows
 from tools.read_yaml import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,21 +21,11 @@ def page(request):
     return (ROOT / f"docs/{request.param}/examples/genomic-caduceus/index.md").read_text(encoding="utf-8")
 
 
-def section(page, name, following):
-    return page[page.index(f"{{ #{name} }}") : page.index(f"{{ #{following} }}")]
-
-
-def rows(table):
-    """Return the cells of a Markdown table without its head."""
-    lines = [line for line in table.splitlines() if line.startswith("|")][2:]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-
-
 def test_the_settings_exist_and_have_these_defaults(page):
     values = options.PRETRAIN.values([]) | options.TRAIN.values([])
-    for name, default, *_ in rows(section(page, "settings", "times")):
-        key, shown = name.strip("`"), default.strip("`")
-        if key in ("data", "model") or key == "train.global_batch_size":  # in words
+    for cell, *_ in rows(below(page, "settings")):
+        key, _, shown = cell.strip("`").partition("=")
+        if key == "model" or "train.global_batch_size" in key:  # a file, and in words
             continue
         path = options.TRAIN.keys[key].path if key in options.TRAIN.keys else key
         assert yaml.safe_load(shown) == values[path] or float(shown) == values[path], key

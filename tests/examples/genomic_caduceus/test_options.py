@@ -331,6 +331,8 @@ def test_help_names_every_option_with_its_key(line, capsys):
     for key in line.keys.values():
         assert f"{key.path}" in text and key.what in text
     assert "batch_size=" in text and "(dataset.batch_size)" in text
+    for name in ("train.global_batch_size", "model", "dataset", "experiment"):
+        assert f"  {name}=  " in text
 
 
 @pytest.mark.parametrize("words", [("--cfg", "job", "batch_size=32"), ("batch_size=32", "--cfg", "job")])
