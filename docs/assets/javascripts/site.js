@@ -42,3 +42,10 @@ new MutationObserver(() => {
     if (!bar.ariaLabel) bar.ariaLabel = `${word} ${index + 1}`
   })
 }).observe(document.body, { childList: true, subtree: true })
+
+// A block that needs more of its file than it shows is copied with that (docs/hooks/code_badges.py).
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest?.("[data-clipboard-target]")
+  const line = button?.closest(".highlight")?.nextElementSibling?.querySelector(":scope > .code-origin[data-copy]")
+  if (line) button.dataset.clipboardText = line.dataset.copy
+}, true)
