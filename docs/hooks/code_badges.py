@@ -201,26 +201,27 @@ def add_badges_to_notebook(
 
 def origin(fence: Fence, known: Facts, words: dict, source_url: str, folder: str) -> str | None:
     """Return the line for one fence, None for a fence that includes nothing (or a file that is missing)."""
-    path = (fence.include or "").partition(":")[0]
+    include = fence.include or ""
+    path = include.partition(":")[0]
     if not path or not (known.root / path).is_file():
         return None
     recorded = known.recorded.get(Path(path).stem) if path.startswith(RECORDED) else None
     if recorded:
         return _line(recording(recorded, known.machines[recorded["machine"]], words), [])
     if path.endswith(".sh"):
-        section = known.sections.get(fence.include)
+        section = known.sections.get(include)
         here = section and "curl" not in section.text and OF_THE_FOLDER.search(section.text)
         badges = [("folder", words[folder])] if here else []
         return _line(file_link(path, source_url), [*badges, shell_badge(known.root / path, words)])
     link = file_link(path, source_url)
-    section = known.sections.get(fence.include)
+    section = known.sections.get(include)
     if section is None or not path.endswith(".py"):  # a whole file, or settings
         return _line(link, [])
     text = pasted.whole(section, known.root)
     if text is None:
         return _line(words["part"].format(link), [], part=True)
     alone = text == f"{section.text}\n"
-    return _line(link, python_badges(known.execution(fence.include), words), copy=None if alone else text)
+    return _line(link, python_badges(known.execution(include), words), copy=None if alone else text)
 
 
 def file_link(path: str, source_url: str) -> str:

@@ -164,7 +164,7 @@ def test_open_field_is_accessible_and_fits_a_phone(opened, language, typed):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_a_traceback_finds_a_message_whose_end_is_cut_off(opened):
+def test_a_traceback_finds_a_message_cut_off(opened):
     """The words of the traceback are most of the text then."""
     cut = "RuntimeError: Attempting to deserialize object on a CUDA device but torch.cuda.is_available()"
     page = opened()

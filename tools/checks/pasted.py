@@ -83,7 +83,7 @@ def _usable(node: ast.stmt, section: Section) -> bool:
     """Return whether a statement can stand in front of a section: outside of it, and nobody's here alone."""
     modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
     modules += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-    apart = node.end_lineno < section.first or node.lineno > section.last
+    apart = (node.end_lineno or node.lineno) < section.first or node.lineno > section.last
     return apart and not any(module.partition(".")[0] in OWN for module in modules)
 
 
