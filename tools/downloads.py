@@ -114,7 +114,7 @@ def page_address(site_url: str, language: str, page: str) -> str:
     """Return the address of a page, given by its file below docs/<language>/."""
     folder = "" if language == "en" else f"{language}/"
     place = page.removesuffix(".md").removesuffix("index").rstrip("/")
-    return f"{site_url}{folder}{place}/"
+    return f"{site_url}{folder}{place}/" if place else f"{site_url}{folder}"
 
 
 def requirements(packages: Iterable[str], root: Path) -> str:

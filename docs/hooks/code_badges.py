@@ -1,5 +1,8 @@
 """Put a line under each code block: the file that it comes from, and where the test run executed it.
 
+A section that runs when it is pasted, alone or with what it needs of its file in front, brings that for the
+copy button (tools/checks/pasted.py). Any other is a part of its file: its line says so, and it has no button.
+
 What was executed stands in docs/data/executed.txt, written by test runs. A section whose code has another
 hash than the one there gets no badge, and a page with such a section no "verified with" line. Shell files say
 in their first lines whether the tests run them; recorded outputs carry machine, versions and date. The last
@@ -8,6 +11,7 @@ line also says when the page was checked against its sources (tools/checks/readi
 
 import os
 import posixpath
+import re
 from datetime import date
 from functools import cache
 from html import escape
@@ -21,7 +25,7 @@ from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
-from tools.checks import executed_record
+from tools.checks import executed_record, pasted
 from tools.checks.markdown_fences import Fence, find_fences
 from tools.checks.page_code import RECORDED
 from tools.checks.readings import page_dates
@@ -30,6 +34,7 @@ from tools.checks.shell_snippets import run_mark
 from tools.recordings import read_machines, read_recordings
 
 EXPLANATION = "project/how-it-is-tested.md"
+OF_THE_FOLDER = re.compile(r"^make |(?:^|[\s\"'])(?:examples|snippets|tools|docs)[/.]\w", re.MULTILINE)
 
 WORDS = {
     "en": {
@@ -37,6 +42,9 @@ WORDS = {
         "cuda": "CUDA",
         "mps": "MPS",
         "simulated-mps": "simulated MPS",
+        "part": "part of {0}",
+        "folder": "in the handbook's folder",
+        "system": "in the system's folder",
         "ran": "ran on {0}",
         "parts": "ran in parts on {0}",
         "and": " and ",
@@ -63,6 +71,9 @@ WORDS = {
         "cuda": " CUDA ",
         "mps": " MPS ",
         "simulated-mps": "模拟 MPS ",
+        "part": "{0} 的一部分",
+        "folder": "在手册的文件夹里运行",
+        "system": "在系统的文件夹里运行",
         "ran": "已在{0}上运行",
         "parts": "已分别在{0}上运行",
         "and": "和",
@@ -85,6 +96,10 @@ WORDS = {
         "how": "如何测试",
     },
 }
+
+
+# What Markdown would read in an attribute, and line breaks, as references.
+IN_AN_ATTRIBUTE = {ord(letter): f"&#{ord(letter)};" for letter in "\n`*_[]{}\\!"}
 
 
 class Facts:
@@ -115,21 +130,29 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     name = page.file.src_uri.removeprefix(f"{language}/")
     link = posixpath.relpath(EXPLANATION, posixpath.dirname(name) or ".")
     source_url = config.extra.get("source_url") or ""
-    return add_badges(markdown, known, language, source_url, link, known.page_dates.get(name))
+    folder = "system" if name.startswith("examples/") else "folder"
+    return add_badges(markdown, known, language, source_url, link, known.page_dates.get(name), folder)
 
 
 def add_badges(
-    markdown: str, known: Facts, language: str, source_url: str, explanation: str, read: date | None = None
+    markdown: str,
+    known: Facts,
+    language: str,
+    source_url: str,
+    explanation: str,
+    read: date | None = None,
+    folder: str = "folder",
 ) -> str:
     """Return a page's Markdown with the lines put in.
 
     `source_url` is the address in front of file paths, empty when there is none; `explanation` is the
-    relative address of the page that says how code is tested; `read` is when the page was last checked.
+    relative address of the page that says how code is tested; `read` is when the page was last checked;
+    `folder` is the word for where commands run that use files of this repository.
     """
     fences, _ = find_fences(markdown)
     lines = markdown.split("\n")
     for fence in reversed(fences):
-        text = origin(fence, known, WORDS[language], source_url)
+        text = origin(fence, known, WORDS[language], source_url, folder)
         if text:
             lines[fence.last : fence.last] = ["", fence.prefix + text, ""]
     python = {
@@ -176,18 +199,29 @@ def add_badges_to_notebook(
     return str(soup)
 
 
-def origin(fence: Fence, known: Facts, words: dict, source_url: str) -> str | None:
+def origin(fence: Fence, known: Facts, words: dict, source_url: str, folder: str) -> str | None:
     """Return the line for one fence, None for a fence that includes nothing (or a file that is missing)."""
-    path = (fence.include or "").partition(":")[0]
+    include = fence.include or ""
+    path = include.partition(":")[0]
     if not path or not (known.root / path).is_file():
         return None
     recorded = known.recorded.get(Path(path).stem) if path.startswith(RECORDED) else None
     if recorded:
         return _line(recording(recorded, known.machines[recorded["machine"]], words), [])
     if path.endswith(".sh"):
-        return _line(file_link(path, source_url), [shell_badge(known.root / path, words)])
-    badges = python_badges(known.execution(fence.include), words)
-    return _line(file_link(path, source_url), badges)
+        section = known.sections.get(include)
+        here = section and "curl" not in section.text and OF_THE_FOLDER.search(section.text)
+        badges = [("folder", words[folder])] if here else []
+        return _line(file_link(path, source_url), [*badges, shell_badge(known.root / path, words)])
+    link = file_link(path, source_url)
+    section = known.sections.get(include)
+    if section is None or not path.endswith(".py"):  # a whole file, or settings
+        return _line(link, [])
+    text = pasted.whole(section, known.root)
+    if text is None:
+        return _line(words["part"].format(link), [], part=True)
+    alone = text == f"{section.text}\n"
+    return _line(link, python_badges(known.execution(include), words), copy=None if alone else text)
 
 
 def file_link(path: str, source_url: str) -> str:
@@ -248,10 +282,15 @@ def foot(versions: dict[str, str], read: date | None, words: dict, explanation: 
     return f'<span class="code-verified" data-search-exclude>{text}</span>' if parts else ""
 
 
-def _line(text: str, badges: list[tuple[str, str]]) -> str:
-    """Return one line of inline HTML: the only kind that works inside tabs, lists and admonitions alike."""
+def _line(text: str, badges: list[tuple[str, str]], copy: str | None = None, part: bool = False) -> str:
+    """Return one line of inline HTML: the only kind that works inside tabs, lists and admonitions alike.
+
+    `copy` is what the copy button brings in place of the block (docs/assets/javascripts/site.js).
+    """
     marks = [f'<span class="code-badge code-badge--{style}">{name}</span>' for style, name in badges]
-    return f'<span class="code-origin" data-search-exclude>{" ".join([text, *marks])}</span>'
+    more = " code-origin--part" * part
+    whole = f' data-copy="{escape(copy).translate(IN_AN_ATTRIBUTE)}"' if copy else ""
+    return f'<span class="code-origin{more}"{whole} data-search-exclude>{" ".join([text, *marks])}</span>'
 
 
 def _code(text: str) -> str:

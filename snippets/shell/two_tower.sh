@@ -26,6 +26,11 @@ python examples/two_tower/encode.py examples/two_tower/data/pairs.tsv --article 
 python examples/two_tower/train.py --data runs/pairs
 # --8<-- [end:own-pairs]
 
+# --8<-- [start:origin]
+python examples/two_tower/train.py --data runs/pairs --size origin --batch-size 256 --near-miss-k 0 \
+    --max-steps 10 --out runs/origin
+# --8<-- [end:origin]
+
 # --8<-- [start:large]
 examples/two_tower/launch.sh runs/large --data runs/pairs --batch-size 256 --epochs 1 --near-miss-k 0
 # --8<-- [end:large]

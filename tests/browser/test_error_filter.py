@@ -162,3 +162,11 @@ def test_open_field_is_accessible_and_fits_a_phone(opened, language, typed):
     result = page.evaluate("axe.run('.error-filter', {resultTypes: ['violations']})")
     assert [rule["id"] for rule in result["violations"]] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_traceback_finds_a_message_cut_off(opened):
+    """The words of the traceback are most of the text then."""
+    cut = "RuntimeError: Attempting to deserialize object on a CUDA device but torch.cuda.is_available()"
+    page = opened()
+    page.locator("#error-message").fill(TRACEBACK.format(cut))
+    assert found(page)[0] == "deserialize-cuda"

@@ -55,4 +55,4 @@ def test_links_of_an_answer_lead_to_the_replacement(screen, served_site):
     screen.locator("#operator-filter").fill("nn.MultiMarginLoss")
     screen.locator(".operator-answer a").first.click()
     screen.wait_for_url("**/guides/missing-operators/#multi-margin-loss")
-    assert screen.locator("#multi-margin-loss").is_visible()
+    screen.locator("#multi-margin-loss").wait_for(state="visible")

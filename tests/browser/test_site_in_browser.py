@@ -422,3 +422,50 @@ def test_404_page_is_bilingual_and_loads_anywhere(page, site_url):
         f"{site_url}zh/",
     ]
     assert page.evaluate("getComputedStyle(document.querySelector('.md-header')).position") == "sticky"
+
+
+CONTRAST = """button => {
+  const light = colour => {
+    const [r, g, b] = colour.match(/[0-9.]+/g).map(part => part / 255)
+      .map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+  }
+  const icon = light(getComputedStyle(button, "::after").backgroundColor)
+  const code = light(getComputedStyle(button.closest(".highlight").querySelector("code")).backgroundColor)
+  return (Math.max(icon, code) + 0.05) / (Math.min(icon, code) + 0.05)
+}"""
+COVERED = """button => {
+  const code = button.closest(".highlight").querySelector("code"), range = document.createRange()
+  range.selectNodeContents(code)
+  const own = button.getBoundingClientRect(), top = own.top + 4, bottom = own.bottom - 4
+  return [...range.getClientRects()].some(line => line.width &&
+    line.bottom > top && line.top < bottom && line.right > own.left && line.left < own.right)
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_copy_buttons_are_seen_and_cover_no_code(page, site_url, scheme):
+    page.set_viewport_size(PHONE)
+    page.emulate_media(color_scheme=scheme)
+    page.goto(f"{site_url}guides/checkpoints/")
+    buttons = page.locator(".md-code__button:visible")
+    buttons.first.wait_for()
+    assert all(button.evaluate(CONTRAST) >= 3 for button in buttons.all())
+    assert not any(button.evaluate(COVERED) for button in buttons.all())
+
+
+def test_a_block_is_copied_with_what_it_needs(page, site_url):
+    page.context.grant_permissions(
+        ["clipboard-read", "clipboard-write"], origin=site_url.rpartition("/handbook")[0]
+    )
+    page.goto(f"{site_url}guides/checkpoints/")
+    line = page.locator(".code-origin[data-copy]").first
+    block = line.locator("xpath=../preceding-sibling::*[1]")
+    block.locator(".md-code__button").click()
+    page.wait_for_function(
+        "line => navigator.clipboard.readText().then(text => text === line)",
+        arg=line.get_attribute("data-copy"),
+    )
+    shown = block.locator("code").inner_text()
+    assert shown not in ("", line.get_attribute("data-copy"))
+    assert page.locator(".highlight:has(+ p > .code-origin--part) .md-code__button:visible").count() == 0

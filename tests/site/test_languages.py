@@ -37,7 +37,7 @@ def test_every_title_of_the_navigation_has_a_chinese_one():
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     chinese = yaml.safe_load(re.search(r"nav_translations:\n((?: {12}\S.*\n)+)", text)[1])
     titles = nav_titles(navigation())
-    assert len(titles) > 50
+    assert len(titles) > 15  # pages have their headings as titles
     missing = [title for title in titles if title not in chinese]
     assert not missing, f"mkdocs.yml has no Chinese title under `nav_translations` for {missing}"
 

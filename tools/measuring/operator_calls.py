@@ -164,9 +164,9 @@ torch.special.ndtr | 8: torch.special.ndtr(x)
 torch.segment_reduce | 8: torch.segment_reduce(x, "sum", lengths=torch.tensor([3, 5]))
 torch.fake_quantize_per_tensor_affine | 8: torch.fake_quantize_per_tensor_affine(x, 0.1, 0, 0, 255)
 torch.fake_quantize_per_channel_affine | 2,8: torch.fake_quantize_per_channel_affine(x, torch.ones(2), torch.zeros(2).int(), 0, 0, 255)
-torch.distributions.Gamma | 8: torch.distributions.Gamma(x.abs() + 1, torch.ones(8)).rsample()
-torch.distributions.Beta | 8: torch.distributions.Beta(x.abs() + 1, torch.ones(8)).rsample()
-torch.distributions.Dirichlet | 2,8: torch.distributions.Dirichlet(x.abs() + 1).rsample()
+torch.distributions.Gamma | 8: torch.distributions.Gamma(x.abs() + 1, torch.ones(8), False).rsample()
+torch.distributions.Beta | 8: torch.distributions.Beta(x.abs() + 1, torch.ones(8), False).rsample()
+torch.distributions.Dirichlet | 2,8: torch.distributions.Dirichlet(x.abs() + 1, False).rsample()
 torch.distributions.Poisson torch.poisson | 8: torch.poisson(x.detach().abs()) + x
 """.strip().splitlines()  # noqa: E501
 # What PyTorch calls on MPS in another way than on the CPU, read in its source (RNN.cpp, Pooling.cpp).

@@ -31,16 +31,18 @@ function readErrors(lists) {
 
 // The nearest messages. A wording counts by the weight of the words it shares, and by their share of it and of the text.
 // One is left out that shares less than half of the wording, unless it has most of the text.
+// Of a traceback, its last line is tried alone as well: the lines of the reader's own program match no wording.
 function nearestErrors({ errors, sum }, text) {
-  const asked = errorWords(text)
-  const total = Math.max(sum(asked), 1)
+  const last = [...text.matchAll(/[\w.]*(?:Error|Exception|Warning): /g)].at(-1)
+  const texts = [text, ...(last?.index ? [text.slice(last.index)] : [])].map(errorWords)
   const scored = errors.map(({ link, wordings }) => {
-    const scores = wordings.map(({ all, fixed }) => {
+    const scores = texts.flatMap(asked => wordings.map(({ all, fixed }) => {
+      const total = Math.max(sum(asked), 1)
       const shared = new Set([...all].filter(word => asked.has(word)))
       const weight = sum(shared)
       const whole = Math.max(sum(new Set([...fixed, ...shared])), 1)
       return weight / whole < .5 && weight / total < .6 ? 0 : weight * (weight / whole + weight / total)
-    })
+    }))
     return { link, score: Math.max(...scores) }
   }).sort((one, other) => other.score - one.score)
   const near = scored.filter(({ score }) => score >= Math.max(3, scored[0].score * .4))

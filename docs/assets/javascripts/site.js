@@ -59,3 +59,9 @@ document.addEventListener("click", async event => {
     location.href = link.href
   }
 })
+// A block that needs more of its file than it shows is copied with that (docs/hooks/code_badges.py).
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest?.("[data-clipboard-target]")
+  const line = button?.closest(".highlight")?.nextElementSibling?.querySelector(":scope > .code-origin[data-copy]")
+  if (line) button.dataset.clipboardText = line.dataset.copy
+}, true)

@@ -79,7 +79,7 @@ def illegible(svg):
 def test_every_text_can_be_read_on_a_phone(svg):
     """Letters are the reader's own font, which has Chinese ones: they are text, and no outlines."""
     found = list(boxes(svg))
-    assert len(found) >= 6
+    assert len(found) >= 4
     assert svg.count(f"font-family: {FAMILY}") == svg.count("<text ") == len(found)
     wrong = illegible(svg)
     if f'width="{SHOWN}"' not in svg:  # the picture of the README is for wide screens
