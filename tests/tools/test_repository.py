@@ -29,6 +29,7 @@ CALL_OF_PAGES = "$/.github/workflows/pages.yml"  # $ is this repository at the r
 # Files that name five systems or more, besides the registry and the lists that a new system is added to by
 # hand: tests/examples/system_pieces.py misses it there.
 NAME_SYSTEMS = {
+    "docs/data/readings.yaml": "the stamp of each reading of a page writes it",
     "docs/data/executed.txt": "the tests write it",
     "docs/data/results/training_loop.yaml": "the measurement writes it",
     "tests/site/rendered_tables.md": "the tables, rendered",
