@@ -3,6 +3,8 @@
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.mkdocs_runs import build_site
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,6 +35,7 @@ def test_code_is_not_touched() -> None:
     assert plain(code) == code
 
 
+@pytest.mark.program
 def test_each_language_has_its_files(site: Path) -> None:
     build_site(site, site / "out")
     for place, title in (("", "# Choose the device"), ("zh/", "# 选择设备")):

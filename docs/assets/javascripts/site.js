@@ -59,6 +59,7 @@ document.addEventListener("click", async event => {
     location.href = link.href
   }
 })
+
 // A block that needs more of its file than it shows is copied with that (docs/hooks/code_badges.py).
 document.addEventListener("click", ({ target }) => {
   const button = target.closest?.("[data-clipboard-target]")
