@@ -1,6 +1,6 @@
 """Turn the Markdown that the site is built from into Markdown that anybody can read without the site.
 
-Included code is written out, HTML of our tables and lists becomes Markdown, tabs and folds become a bold title
+Included code is written out, HTML of tables and lists becomes Markdown, tabs and folds become a bold title
 with their text. What only works in a browser (forms, pictures for the dark scheme) is left out.
 """
 

@@ -37,7 +37,7 @@ def test_code_is_not_touched() -> None:
 
 @pytest.mark.program
 def test_each_language_has_its_files(site: Path) -> None:
-    build_site(site, site / "out")
+    build_site(site / "out", site)
     for place, title in (("", "# Choose the device"), ("zh/", "# 选择设备")):
         folder = site / "out" / place
         page = (folder / "guides/device/index.md").read_text(encoding="utf-8")
