@@ -10,7 +10,7 @@ LONGER = {  # pages that are lists or whole programs
     "project/coverage": 2_500,
     "facts/faq": 1_700,
     "project/glossary": 1_600,
-    "examples/cifar-optimizers/how-it-works": 1_700,
+    "examples/cifar-optimizers/how-it-works": 1_850,
     "examples/floorplan-diffusion/how-it-works": 1_700,
     "examples/two-tower/how-it-works": 1_700,
     "examples/genomic-caduceus/how-it-works": 1_700,
