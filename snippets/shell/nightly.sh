@@ -10,8 +10,9 @@ python -m pip install --pre torch torchvision \
 # --8<-- [end:install]
 
 # --8<-- [start:uv]
-uv venv torch-nightly
-uv pip install --python torch-nightly --pre torch torchvision \
+uv venv --seed torch-nightly  # with pip, for the commands below
+. torch-nightly/bin/activate
+uv pip install --pre torch torchvision \
     --index-url https://download.pytorch.org/whl/nightly/cpu
 # --8<-- [end:uv]
 
