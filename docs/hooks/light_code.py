@@ -1,7 +1,7 @@
 """Keep pages light: coloured code without the elements that a reader misses least.
 
-Pygments puts names, numbers, punctuation and operators into an element each, and a string into three. On a page that
-explains a whole program these were three quarters of all elements, which phones pay for.
+Pygments puts names, numbers, punctuation and operators into an element each, and a string into three. On a
+page that explains a whole program these were three quarters of all elements, which phones pay for.
 """
 
 import re
