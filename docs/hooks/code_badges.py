@@ -4,15 +4,14 @@ A section that runs when it is pasted, alone or with what it needs of its file i
 copy button (tools/checks/pasted.py). Any other is a part of its file: its line says so, and it has no button.
 
 What was executed stands in docs/data/executed.txt, written by test runs. A section whose code has another
-hash than the one there gets no badge, and a page with such a section no "verified with" line. Shell files say
-in their first lines whether the tests run them; recorded outputs carry machine, versions and date. The last
-line also says when the page was checked against its sources (tools/checks/readings.py).
+hash than the one there gets no badge, and a page with such a section no "verified with" in its last line
+(docs/hooks/page_foot.py). Shell files say in their first lines whether the tests run them; recorded outputs
+carry machine, versions and date.
 """
 
 import os
-import posixpath
 import re
-from datetime import date
+from collections.abc import Iterable
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -23,17 +22,14 @@ from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
-from mkdocs.utils import get_relative_url
 
 from tools.checks import executed_record, pasted
 from tools.checks.markdown_fences import Fence, find_fences
 from tools.checks.page_code import RECORDED
-from tools.checks.readings import page_dates
 from tools.checks.sections import Section, all_sections
 from tools.checks.shell_snippets import run_mark
 from tools.recordings import read_machines, read_recordings
 
-EXPLANATION = "project/how-it-is-tested.md"
 OF_THE_FOLDER = re.compile(r"^make |(?:^|[\s\"'])(?:examples|snippets|tools|docs)[/.]\w", re.MULTILINE)
 
 WORDS = {
@@ -61,10 +57,6 @@ WORDS = {
         "cores": "{0} CPU cores",
         ", ": ", ",
         "verified": "Verified with {0}",
-        "read": "checked against sources on {0}",
-        "joint": "; ",
-        "foot": "{0}. {1}",
-        "how": "How this is tested",
     },
     "zh": {
         "cpu": " CPU ",
@@ -90,10 +82,6 @@ WORDS = {
         "cores": "{0} 个 CPU 核心",
         ", ": "、",
         "verified": "已用 {0} 验证",
-        "read": "{0} 对照来源核对过",
-        "joint": "，",
-        "foot": "{0}。{1}",
-        "how": "如何测试",
     },
 }
 
@@ -110,44 +98,42 @@ class Facts:
         self.sections: dict[str, Section] = all_sections(root)[0]
         self.executed = executed_record.read(root)
         self.recorded, self.machines = read_recordings(root), read_machines(root)
-        self.page_dates = page_dates(root)
 
     def execution(self, include: str) -> dict | None:
         """Return the record of a Python section, None when its code has changed since it ran."""
         section = self.sections.get(include)
         return self.executed.sections.get(section.identity) if section else None
 
+    def verified(self, includes: Iterable[str], words: dict) -> str:
+        """Return with which versions these sections ran, nothing when one did not or there is none."""
+        ran = [self.execution(include) for include in includes]
+        return (
+            words["verified"].format(name_versions(self.executed.versions, words)) if ran and all(ran) else ""
+        )
+
 
 facts = cache(Facts)  # docs/hooks/whole_site.py empties it before each build
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Insert the lines under the code blocks, and the versions at the end of the page."""
+    """Insert the lines under the code blocks, and note the versions for the end of the page."""
     if not page.file.src_uri.endswith(".md"):
         return markdown
     known = facts(Path(config.config_file_path).parent)
     language = os.environ.get("DOCS_LOCALE", "en")
     name = page.file.src_uri.removeprefix(f"{language}/")
-    link = posixpath.relpath(EXPLANATION, posixpath.dirname(name) or ".")
     source_url = config.extra.get("source_url") or ""
     folder = "system" if name.startswith("examples/") else "folder"
-    return add_badges(markdown, known, language, source_url, link, known.page_dates.get(name), folder)
+    python = [fence.include for fence in find_fences(markdown)[0] if ".py:" in (fence.include or "")]
+    page.meta["verified"] = known.verified(filter(known.sections.get, python), WORDS[language])
+    return add_badges(markdown, known, language, source_url, folder)
 
 
-def add_badges(
-    markdown: str,
-    known: Facts,
-    language: str,
-    source_url: str,
-    explanation: str,
-    read: date | None = None,
-    folder: str = "folder",
-) -> str:
+def add_badges(markdown: str, known: Facts, language: str, source_url: str, folder: str = "folder") -> str:
     """Return a page's Markdown with the lines put in.
 
-    `source_url` is the address in front of file paths, empty when there is none; `explanation` is the
-    relative address of the page that says how code is tested; `read` is when the page was last checked;
-    `folder` is the word for where commands run that use files of this repository.
+    `source_url` is the address in front of file paths, empty when there is none; `folder` is the word for
+    where commands run that use files of this repository.
     """
     fences, _ = find_fences(markdown)
     lines = markdown.split("\n")
@@ -155,13 +141,7 @@ def add_badges(
         text = origin(fence, known, WORDS[language], source_url, folder)
         if text:
             lines[fence.last : fence.last] = ["", fence.prefix + text, ""]
-    python = {
-        fence.include for fence in fences if fence.include in known.sections and ".py:" in fence.include
-    }
-    ran = python and all(known.execution(include) for include in python)
-    link = f"[{WORDS[language]['how']}]({explanation})"
-    lines += ["", foot(known.executed.versions if ran else {}, read, WORDS[language], link)]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 @event_priority(-100)  # after docs/hooks/notebook_pages.py has made the page's HTML
@@ -170,18 +150,15 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     if not page.file.src_uri.endswith(".ipynb"):
         return html
     known = facts(Path(config.config_file_path).parent)
-    language = os.environ.get("DOCS_LOCALE", "en")
-    how = next(file for file in files if file.src_uri.endswith(f"{language}/{EXPLANATION}"))
-    link = f'<a href="{get_relative_url(how.url, page.url)}">{WORDS[language]["how"]}</a>'
-    read = known.page_dates.get(page.file.src_uri.removeprefix(f"{language}/"))
-    source_url = config.extra.get("source_url") or ""
-    return add_badges_to_notebook(html, known, WORDS[language], source_url, link, read)
+    words = WORDS[os.environ.get("DOCS_LOCALE", "en")]
+    html, page.meta["verified"] = add_badges_to_notebook(
+        html, known, words, config.extra.get("source_url") or ""
+    )
+    return html
 
 
-def add_badges_to_notebook(
-    html: str, known: Facts, words: dict, source_url: str, explanation: str, read: date | None = None
-) -> str:
-    """Return a notebook page's HTML with the lines put in; `explanation` is a link."""
+def add_badges_to_notebook(html: str, known: Facts, words: dict, source_url: str) -> tuple[str, str]:
+    """Return a notebook page's HTML with the lines put in, and with which versions all of its code ran."""
     soup = BeautifulSoup(html, "html.parser")
     by_text = {section.text: section for section in known.sections.values()}
     blocks = [
@@ -193,10 +170,7 @@ def add_badges_to_notebook(
             badges = python_badges(known.execution(section.key), words)
             line = _line(file_link(section.path, source_url), badges)
             block.insert_after(BeautifulSoup(f"<p>{line}</p>", "html.parser"))
-    ran = blocks and all(section and known.execution(section.key) for section in found)
-    if line := foot(known.executed.versions if ran else {}, read, words, explanation):
-        (soup.select_one(".notebook") or soup).append(BeautifulSoup(f"<p>{line}</p>", "html.parser"))
-    return str(soup)
+    return str(soup), known.verified((section.key if section else "" for section in found), words)
 
 
 def origin(fence: Fence, known: Facts, words: dict, source_url: str, folder: str) -> str | None:
@@ -267,19 +241,6 @@ def name_versions(versions: dict[str, str], words: dict) -> str:
     """Write versions out: Python 3.11, PyTorch 2.15.0, ..."""
     names = {"python": "Python", "torch": "PyTorch"}
     return words[", "].join(f"{names.get(name, name)} {version}" for name, version in versions.items())
-
-
-def foot(versions: dict[str, str], read: date | None, words: dict, explanation: str) -> str:
-    """Return the line at the end of a page; `explanation` is a link.
-
-    It has the versions, empty if not all code of the page ran, and the day on which the page was checked
-    against its sources, None if it was not. Without both there is no line.
-    """
-    parts = [words["verified"].format(name_versions(versions, words))] if versions else []
-    parts += [words["read"].format(read)] if read else []
-    text = words["joint"].join(parts)
-    text = words["foot"].format(text[:1].upper() + text[1:], explanation)
-    return f'<span class="code-verified" data-search-exclude>{text}</span>' if parts else ""
 
 
 def _line(text: str, badges: list[tuple[str, str]], copy: str | None = None, part: bool = False) -> str:

@@ -58,8 +58,10 @@ description: 设备。
 
 ## 代码 {{ #code }}
 {DEVICE}""",
-    "en/project/how-it-is-tested.md": "---\ndescription: Tests.\n---\n# Tests { #tests }\n\nBy faults.\n",
-    "zh/project/how-it-is-tested.md": "---\ndescription: 测试。\n---\n# 测试 { #tests }\n\n靠缺陷。\n",
+    "en/project/how-it-is-tested.md": "---\ndescription: Tests.\n---\n# Tests { #tests }\n\nBy faults.\n"
+    "\n## Your Mac { #your-mac }\n\nTell us.\n",
+    "zh/project/how-it-is-tested.md": "---\ndescription: 测试。\n---\n# 测试 { #tests }\n\n靠缺陷。\n"
+    "\n## 你的 Mac { #your-mac }\n\n请告诉我们。\n",
 }
 
 

@@ -1,6 +1,5 @@
 """The lines under code blocks: right words from the record, none for changed text, in the right place."""
 
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,8 @@ from tools.repository_passages import passages_for, repository_address
 pytestmark = pytest.mark.unmeasured
 
 ROOT = Path(__file__).resolve().parents[2]
-FENCE = '```python\n--8<-- "snippets/a.py:one"\n```\n'
+ONE = "snippets/a.py:one"
+FENCE = f'```python\n--8<-- "{ONE}"\n```\n'
 VERSIONS = {"python": "3.11", "torch": "2.15.0", "torchvision": "0.29.2"}
 
 
@@ -41,9 +41,9 @@ def known(tmp_path):
 
 
 def added(markdown, facts, language="en", source_url=""):
-    """Return the two kinds of added lines: under code blocks, at the end of the page."""
-    lines = add_badges(markdown, facts, language, source_url, "how.md").splitlines()
-    return [[line for line in lines if name in line] for name in ("code-origin", "code-verified")]
+    """Return the lines that are added under code blocks."""
+    lines = add_badges(markdown, facts, language, source_url).splitlines()
+    return [line for line in lines if "code-origin" in line]
 
 
 @pytest.mark.parametrize(
@@ -75,37 +75,24 @@ def added(markdown, facts, language="en", source_url=""):
 )
 def test_badges_say_what_was_measured(known, record, english, chinese):
     for language, expected in (("en", english), ("zh", chinese)):
-        (line,), _ = added(FENCE, known(**record), language)
+        (line,) = added(FENCE, known(**record), language)
         badges = BeautifulSoup(line, "html.parser").select(".code-badge")
         assert [badge.get_text() for badge in badges] == expected
         assert "<code>snippets/a.py</code>" in line
 
 
 def test_changed_text_has_neither_badge_nor_versions(known):
-    (line,), verified = added(FENCE, known("0" * 16))
+    facts = known("0" * 16)
+    (line,) = added(FENCE, facts)
     assert "code-badge" not in line
-    assert verified == []
+    assert facts.verified([ONE], WORDS["en"]) == ""
 
 
-def test_versions_stand_at_the_end(known):
-    _, (english,) = added(FENCE, known())
-    assert "Verified with Python 3.11, PyTorch 2.15.0, torchvision 0.29.2. [How" in english
-    _, (chinese,) = added(FENCE, known(), "zh")
-    assert "已用 Python 3.11、PyTorch 2.15.0、torchvision 0.29.2 验证。[" in chinese
-    assert added("No code.\n", known())[1] == []
-
-
-def test_last_line_tells_the_date_of_checking(known):
-    day = date(2026, 11, 23)
-    for page, language, expected in (
-        (FENCE, "en", "torchvision 0.29.2; checked against sources on 2026-11-23. [How"),
-        (FENCE, "zh", "torchvision 0.29.2 验证，2026-11-23 对照来源核对过。[如何测试]"),
-        ("No code.\n", "en", ">Checked against sources on 2026-11-23. [How"),
-        ("没有代码。\n", "zh", ">2026-11-23 对照来源核对过。[如何测试]"),
-    ):
-        text = add_badges(page, known(), language, "", "how.md", day)
-        assert text.count("code-verified") == 1
-        assert expected in text.splitlines()[-1]
+def test_the_versions_of_a_page(known):
+    english = known().verified([ONE], WORDS["en"])
+    assert english == "Verified with Python 3.11, PyTorch 2.15.0, torchvision 0.29.2"
+    assert known().verified([ONE], WORDS["zh"]) == "已用 Python 3.11、PyTorch 2.15.0、torchvision 0.29.2 验证"
+    assert known().verified([], WORDS["en"]) == ""
 
 
 def test_one_changed_section_takes_the_versions_away(known, tmp_path):
@@ -114,11 +101,11 @@ def test_one_changed_section_takes_the_versions_away(known, tmp_path):
         "# --8<-- [start:new]\nx = 1\n# --8<-- [end:new]\n", encoding="utf-8"
     )
     facts = Facts(facts.root)
-    assert added(FENCE + "\n" + FENCE.replace("a.py:one", "b.py:new"), facts)[1] == []
+    assert facts.verified([ONE, "snippets/b.py:new"], WORDS["en"]) == ""
 
 
 def test_source_links(known):
-    (line,), _ = added(FENCE, known(), source_url="https://host.example/blob/main/")
+    (line,) = added(FENCE, known(), source_url="https://host.example/blob/main/")
     assert '<a href="https://host.example/blob/main/snippets/a.py"><code>snippets/a.py</code></a>' in line
 
 
@@ -134,9 +121,8 @@ def test_source_links(known):
 def test_shell_badges(known, tmp_path, mark, expected):
     path = tmp_path / "snippets/shell/go.sh"
     path.write_text(f"{mark}\n# --8<-- [start:go]\necho\n# --8<-- [end:go]\n", encoding="utf-8")
-    (line,), verified = added('```bash\n--8<-- "snippets/shell/go.sh:go"\n```\n', known())
+    (line,) = added('```bash\n--8<-- "snippets/shell/go.sh:go"\n```\n', known())
     assert f">{expected}</span>" in line
-    assert verified == []
     path.write_text("echo\n", encoding="utf-8")
     with pytest.raises(PluginError, match=r"go\.sh"):
         added('```bash\n--8<-- "snippets/shell/go.sh:go"\n```\n', known())
@@ -149,14 +135,14 @@ def test_recorded_output_names_command_machine_and_date(known, tmp_path):
     )
     machine = {"system": "Linux x86-64", "cpu_cores": 2, "versions": {"python": "3.11", "torch": "2.15.0"}}
     note(tmp_path, "run", "2026-11-20", machine)
-    (line,), _ = added('```text\n--8<-- "docs/data/recorded/run.txt"\n```\n', known())
+    (line,) = added('```text\n--8<-- "docs/data/recorded/run.txt"\n```\n', known())
     assert "output of <code>python a&#95;b.py</code>, recorded on 2026-11-20" in line
     assert "2026-11-20: Linux x86-64, 2 CPU cores, Python 3.11, PyTorch 2.15.0<" in line
 
 
 def test_lines_keep_the_place_of_their_fence(known):
     page = f'=== "Tab"\n\n    {FENCE.replace(chr(10), chr(10) + "    ").rstrip()}\n    Text after.\n\n{FENCE}'
-    lines = add_badges(page, known(), "en", "", "how.md").splitlines()
+    lines = add_badges(page, known(), "en", "").splitlines()
     places = [line.partition("<")[0] for line in lines if "code-origin" in line]
     assert places == ["    ", ""]
     assert len(find_fences("\n".join(lines))[0]) == 2
@@ -167,20 +153,12 @@ def test_notebook_pages(known, digest, badges):
     cell = '<div class="language-python highlight"><pre><code>x = 1\ny = 2\nz = 3\n</code></pre></div>'
     output = '<div class="notebook-output"><div class="highlight"><pre><code>x</code></pre></div></div>'
     html = f'<div class="notebook">{cell}{output}</div>'
-    soup = BeautifulSoup(
-        add_badges_to_notebook(html, known(digest), WORDS["en"], "", '<a href="../how/">How</a>'),
-        "html.parser",
-    )
+    html, verified = add_badges_to_notebook(html, known(digest), WORDS["en"], "")
+    soup = BeautifulSoup(html, "html.parser")
     assert len(soup.select("p > .code-origin")) == 1
     assert len(soup.select(".notebook > p > .code-origin > .code-badge")) == badges
-    assert len(soup.select(".notebook > p > .code-verified > a")) == badges
+    assert bool(verified) == bool(badges)
     assert soup.select_one(".notebook-output .code-origin") is None
-
-
-def test_a_notebook_page_that_was_checked():
-    page, day = '<div class="notebook"></div>', date(2026, 11, 23)
-    html = add_badges_to_notebook(page, Facts(ROOT), WORDS["en"], "", "", day)
-    assert "Checked against sources on 2026-11-23." in html
 
 
 def test_built_pages_carry_a_line_under_each_block(built_site):
