@@ -43,4 +43,5 @@ def name_controls(html: str, where: str) -> str:
         html, replaced = re.subn(pattern, rf'\g<0> aria-label="{name}"', html)
         if replaced != 1:
             raise PluginError(f"{where}: found {replaced} times {pattern} in the theme's HTML, not once")
-    return html
+    path = "当前位置" if os.environ.get("DOCS_LOCALE") == "zh" else "Path to this page"
+    return re.sub(r'(class="md-path" aria-label=")[^"]*', rf"\g<1>{path}", html)  # else named like the menu
