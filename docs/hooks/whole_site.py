@@ -37,12 +37,14 @@ if missing := [name for name in NEEDED if find_spec(name) is None]:
 
 # MkDocs takes the path away again after this file. Packages that are imported keep their folder.
 sys.path.insert(0, str(ROOT))
+import content_policy  # noqa: E402
+
 import examples  # noqa: E402, F401
 import snippets  # noqa: E402, F401
 from tools.checks import parity, site_addresses  # noqa: E402
 
 log = get_plugin_logger("whole site")
-serving = False
+serving = has_port = False
 
 
 def on_startup(command: str, dirty: bool) -> None:
@@ -53,9 +55,9 @@ def on_startup(command: str, dirty: bool) -> None:
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Before the first page is built to be served, find out whether the port is free. Raises PluginError."""
-    global serving
-    if serving:
-        serving = False  # from now on it is this server that has the port
+    global has_port
+    if serving and not has_port:
+        has_port = True  # from now on it is this server
         with socket.socket() as free:
             free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -112,6 +114,8 @@ def on_post_build(config: MkDocsConfig) -> None:
     (folder / "zh/404.html").unlink()
     sitemaps = "".join(f"Sitemap: {config.site_url}{place}sitemap.xml\n" for place in ("", "zh/"))
     (folder / "robots.txt").write_text(f"User-agent: *\nAllow: /\n\n{sitemaps}", encoding="utf-8")
+    if not serving:  # MkDocs puts a script into each page that it serves
+        content_policy.write_policy(folder)
     for defect in site_addresses.check(folder, config.site_url):
         log.warning(defect)
 

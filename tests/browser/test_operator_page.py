@@ -49,7 +49,7 @@ def test_nothing_is_objected_to_with_an_answer_open(browser, served_site, scheme
 
 def test_links_of_an_answer_lead_to_the_replacement(screen, served_site):
     """Also after instant navigation, which replaces the content of the page alone."""
-    screen.goto(f"{served_site[1]}reference/environment-variables/")
+    screen.goto(f"{served_site[1]}reference/wrong-results/")
     screen.evaluate("document.querySelector('a[href$=\"/operators/\"]').click()")
     screen.wait_for_selector("#operator-filter")
     screen.locator("#operator-filter").fill("nn.MultiMarginLoss")

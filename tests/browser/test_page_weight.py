@@ -12,6 +12,7 @@ LONGER = {  # pages that are lists or whole programs
     "project/glossary": 1_600,
     "examples/cifar-optimizers/how-it-works": 1_850,
     "examples/floorplan-diffusion/how-it-works": 1_700,
+    "examples/indicator-transformer/how-it-works": 1_600,
     "examples/two-tower/how-it-works": 1_700,
     "examples/genomic-caduceus/how-it-works": 1_700,
 }
