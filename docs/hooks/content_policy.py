@@ -1,7 +1,7 @@
 """Tell browsers what the pages may load: files of this site, and the scripts that stand in them now.
 
-The policy is a meta tag, because hosts of static files give no headers. It is the same on all pages: the theme
-brings parts of the next page into the present one, whose policy stays in force.
+The policy is a meta tag, because hosts of static files give no headers. It is the same on all pages: the
+theme brings parts of the next page into the present one, whose policy stays in force.
 """
 
 import base64

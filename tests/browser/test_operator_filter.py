@@ -235,7 +235,7 @@ def test_without_the_answers_the_tables_are_filtered(browser):
     page = open_page(browser)
     page.route(f"{ADDRESS}{STATES}", lambda route: route.abort())
     page.get_by_label("Find an operator").fill("'aten::einsum'")
-    page.wait_for_function("document.querySelectorAll('tbody tr:not([hidden])').length === 0")
+    page.wait_for_function("() => document.querySelectorAll('tbody tr:not([hidden])').length === 0")
     assert shown(page) == ["einsum"]
     page.close()
 

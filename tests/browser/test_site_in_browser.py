@@ -104,7 +104,7 @@ def search_page(browser, site_url):
             pages[language].goto(site_url + language)
             pages[language].locator(".md-search__input").click()
         pages[language].locator(".md-search__input").fill("")
-        nothing = "!document.querySelector('.md-search-result__item')"
+        nothing = "() => !document.querySelector('.md-search-result__item')"
         pages[language].wait_for_function(nothing)  # of the search before is left
         return pages[language]
 
@@ -121,7 +121,7 @@ def search(page, words: str) -> int:
     field.press_sequentially(words)
     field.press("End")  # an input method ends with a key, which the theme waits for; Playwright's does not
     answer = "document.querySelector('.md-search-result__meta').textContent"
-    page.wait_for_function(f"/[0-9]|No |没有/.test({answer})")
+    page.wait_for_function(f"() => /[0-9]|No |没有/.test({answer})")
     page.wait_for_timeout(250)
     return page.locator(".md-search-result__item").count()
 

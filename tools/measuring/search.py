@@ -59,9 +59,9 @@ def ask(page: Any, query: str) -> list[str]:
     field = page.locator(".md-search__input")
     answered = "/[0-9]|No |没有/.test(document.querySelector('.md-search-result__meta').textContent)"
     field.fill("")
-    page.wait_for_function(f"!({answered})")  # what the query before found is gone
+    page.wait_for_function(f"() => !({answered})")  # what the query before found is gone
     field.fill(query)
-    page.wait_for_function(answered)
+    page.wait_for_function(f"() => {answered}")
     page.wait_for_timeout(150)
     return page.locator(".md-search-result__item > a").evaluate_all("links => links.map(link => link.href)")
 
