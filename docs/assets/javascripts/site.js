@@ -43,6 +43,11 @@ new MutationObserver(() => {
   })
 }).observe(document.body, { childList: true, subtree: true })
 
+// On paper, a link that leaves the site shows its address (site.css). The theme made all links absolute.
+addEventListener("beforeprint", () => {
+  for (const link of document.links) link.classList.toggle("inside", link.origin === location.origin)
+})
+
 // The page as Markdown (docs/hooks/page_markdown.py): copied where the browser lets us, otherwise opened.
 document.addEventListener("click", async event => {
   const link = event.target.closest?.("[data-copy-page]")
