@@ -483,3 +483,14 @@ def test_paper_has_whole_tables_and_addresses_of_other_hosts(page, site_url):
     )
     assert addresses and not any(address.startswith(site_url) for address in addresses)
     assert page.evaluate("document.documentElement.scrollWidth") <= 720
+
+
+def test_a_link_to_a_folded_section_opens_it(page, site_url):
+    page.goto(f"{site_url}guides/memory/")
+    fold = page.locator(".folded-section:has(#evidence)")
+    assert not fold.evaluate("fold => fold.open")
+    page.evaluate("location.hash = 'evidence'")
+    page.wait_for_function("fold => fold.open", arg=fold.element_handle())
+    page.goto("about:blank")
+    page.goto(f"{site_url}zh/guides/memory/#evidence")
+    page.wait_for_function("() => document.querySelector('.folded-section:has(#evidence)').open")

@@ -43,6 +43,17 @@ new MutationObserver(() => {
   })
 }).observe(document.body, { childList: true, subtree: true })
 
+// A link to a folded section, or to something in it, opens it.
+function openTarget() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)))
+  const fold = target?.closest(".folded-section")
+  if (!fold || fold.open) return
+  fold.open = true
+  target.scrollIntoView()
+}
+document$.subscribe(openTarget)
+addEventListener("hashchange", openTarget)
+
 // On paper, a link that leaves the site shows its address (site.css). The theme made all links absolute.
 addEventListener("beforeprint", () => {
   for (const link of document.links) link.classList.toggle("inside", link.origin === location.origin)

@@ -1,0 +1,34 @@
+"""Fold up what stands at the end of a page for those who check it: the claims of others, and the evidence.
+
+The headings stay, with their addresses; docs/assets/javascripts/site.js opens a section that a link leads to.
+"""
+
+import re
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import event_priority
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
+
+FOLDED = "claims", "evidence"  # ids of sections; on the pages about a guide, its claims are the subject
+SUBJECT = "source-guide"
+_SECTION = re.compile(r'(<h2 id="([\w-]+)".*?</h2>)(.*?)(?=<h2 |<div class="footnote"|\Z)', re.S)
+
+
+@event_priority(-100)  # after what writes tables
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Return the page with these sections folded."""
+    subject = page.file.src_uri.removesuffix(".md").endswith(SUBJECT)
+    return folded(html, FOLDED[subject:]) if page.file.src_uri.endswith(".md") else html
+
+
+def folded(html: str, names: tuple[str, ...]) -> str:
+    """Put the sections with these ids into `details`."""
+    return _SECTION.sub(
+        lambda section: (
+            f'<details class="folded-section"><summary>{section[1]}</summary>{section[3]}</details>\n'
+            if section[2] in names
+            else section[0]
+        ),
+        html,
+    )
