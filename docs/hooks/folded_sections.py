@@ -12,6 +12,7 @@ from mkdocs.structure.pages import Page
 
 FOLDED = "claims", "evidence"  # ids of sections; on the pages about a guide, its claims are the subject
 SUBJECT = "source-guide"
+_LINK = re.compile(r'<a class="headerlink".*?</a>', re.S)  # what opens by a click cannot hold a link as well
 _SECTION = re.compile(r'(<h2 id="([\w-]+)".*?</h2>)(.*?)(?=<h2 |<div class="footnote"|\Z)', re.S)
 
 
@@ -24,11 +25,11 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
 def folded(html: str, names: tuple[str, ...]) -> str:
     """Put the sections with these ids into `details`."""
-    return _SECTION.sub(
-        lambda section: (
-            f'<details class="folded-section"><summary>{section[1]}</summary>{section[3]}</details>\n'
-            if section[2] in names
-            else section[0]
-        ),
-        html,
-    )
+
+    def fold(section: re.Match[str]) -> str:
+        if section[2] not in names:
+            return section[0]
+        heading = _LINK.sub("", section[1])
+        return f'<details class="folded-section"><summary>{heading}</summary>{section[3]}</details>\n'
+
+    return _SECTION.sub(fold, html)

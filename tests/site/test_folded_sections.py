@@ -2,7 +2,11 @@
 
 from docs.hooks.folded_sections import FOLDED, folded
 
-PAGE = '<h2 id="use">Use</h2><p>a</p><h2 id="claims">C</h2><p>b</p><h3 id="x">X</h3><h2 id="evidence">E</h2><p>c</p>'
+LINK = '<a class="headerlink" href="#claims">¶</a>'
+PAGE = (
+    f'<h2 id="use">Use</h2><p>a</p><h2 id="claims">C{LINK}</h2><p>b</p><h3 id="x">X</h3>'
+    '<h2 id="evidence">E</h2><p>c</p>'
+)
 
 
 def test_claims_and_evidence_are_folded_and_nothing_else() -> None:
