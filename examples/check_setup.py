@@ -234,7 +234,6 @@ def check_torch(m: Machine) -> Iterator[Result]:
         )
 
 
-# --8<-- [start:torchvision]
 def satisfies(torch: str, requirement: str) -> bool:
     """Return whether a PyTorch version meets a requirement such as "==2.9.1" or ">=2.14.0"."""
     for operator, wanted in re.findall(r"(==|>=|<|!=)([^,]+)", requirement):
@@ -270,9 +269,6 @@ def check_torchvision(m: Machine) -> Iterator[Result]:
         yield ok(f"{m.torchvision} fits PyTorch {m.torch}")
 
 
-# --8<-- [end:torchvision]
-
-
 def check_numpy(m: Machine) -> Iterator[Result]:
     """Check that tensors can become NumPy arrays."""
     error = m.probe.get("torch", {}).get("numpy_error")
@@ -285,7 +281,6 @@ def check_numpy(m: Machine) -> Iterator[Result]:
         )
 
 
-# --8<-- [start:mps]
 def check_mps(m: Machine) -> Iterator[Result]:
     """Check whether MPS can be used; if not, yield the first cause that explains it."""
     torch = m.probe.get("torch", {"error": "not tried"})
@@ -333,9 +328,6 @@ def check_mps(m: Machine) -> Iterator[Result]:
         )
 
 
-# --8<-- [end:mps]
-
-
 def check_computation(m: Machine) -> Iterator[Result]:
     """Check that a small forward and backward pass on the best device agrees with the CPU."""
     if "error" in m.probe.get("torch", {"error": "not tried"}):
@@ -362,7 +354,6 @@ def check_computation(m: Machine) -> Iterator[Result]:
         )
 
 
-# --8<-- [start:memory]
 def check_memory(m: Machine) -> Iterator[Result]:
     """Show the memory limits; 0 <= low <= high <= 2 must hold for the two watermark variables."""
     given = {name: m.env[name] for name in (HIGH, LOW) if name in m.env}
@@ -399,9 +390,6 @@ def check_memory(m: Machine) -> Iterator[Result]:
         )
     else:
         yield ok(found)
-
-
-# --8<-- [end:memory]
 
 
 def check_variables(m: Machine) -> Iterator[Result]:
@@ -527,7 +515,6 @@ def ask_torchvision() -> dict[str, Any]:
     return {"kept": nms(torch.tensor([[0.0, 0.0, 1.0, 1.0]]), torch.tensor([1.0]), 0.5).tolist()}
 
 
-# --8<-- [start:compare_with_cpu]
 def compare_with_cpu(device: str) -> float:
     """Return the largest relative difference between `device` (float32) and CPU (float64).
 
@@ -551,9 +538,6 @@ def compare_with_cpu(device: str) -> float:
     have, want = loss_and_gradients(device, torch.float32), loss_and_gradients("cpu", torch.float64)
     differences = [(have[name] - want[name]).abs().max() / want[name].abs().max() for name in want]
     return float(torch.stack(differences).max())  # unlike Python's max, this keeps NaN
-
-
-# --8<-- [end:compare_with_cpu]
 
 
 def ask_computation() -> dict[str, Any]:
