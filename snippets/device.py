@@ -93,16 +93,12 @@ def forward_on(device: torch.device, model: nn.Module, images: torch.Tensor) -> 
 
 
 # --8<-- [end:move]
-# --8<-- [start:synchronize]
 def synchronize(device: torch.device) -> None:
     """Wait until `device` has finished all queued work. Calls on the CPU return only when finished."""
     if device.type == "mps":
         torch.mps.synchronize()
     elif device.type == "cuda":
         torch.cuda.synchronize(device)
-
-
-# --8<-- [end:synchronize]
 
 
 def macos_version() -> str:

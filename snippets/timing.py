@@ -20,7 +20,6 @@ Work = Callable[[], object]
 CPU_SIZE, GPU_SIZE = 1024, 4096
 
 
-# --8<-- [start:spread]
 @dataclass(frozen=True)
 class Spread:
     """The median of many measurements, and their 10 % and 90 % quantiles."""
@@ -39,8 +38,6 @@ def spread(values: Sequence[float]) -> Spread:
     return Spread(statistics.median(values), tenths[0], tenths[-1], len(values))
 
 
-# --8<-- [end:spread]
-# --8<-- [start:measure]
 def time_once(work: Work, device: torch.device) -> float:
     """Return the seconds from calling `work` until `device` has finished it. The device must be idle."""
     start = time.perf_counter()
@@ -60,8 +57,6 @@ def measure(work: Work, device: torch.device, *, warm_up: int = 10, repeats: int
     return [time_once(work, device) for _ in range(repeats)]
 
 
-# --8<-- [end:measure]
-# --8<-- [start:compare]
 @dataclass(frozen=True)
 class Comparison:
     """Seconds of two kinds of work, and the ratios second / first of successive calls."""
@@ -91,7 +86,6 @@ def compare(
     return Comparison(spread(seconds[0]), spread(seconds[1]), spread(ratios))
 
 
-# --8<-- [end:compare]
 # --8<-- [start:hand_over]
 def time_without_waiting(work: Work, *, repeats: int = 30) -> list[float]:
     """Make the common mistake: read the clock when a GPU has received the work, not when it has finished."""
