@@ -85,7 +85,7 @@ def is_mps(device: torch.device) -> bool:
 def forward_on(device: torch.device, model: nn.Module, images: torch.Tensor) -> torch.Tensor:
     """Run `model` on `images` (batch, ...) on `device`; the result stays there.
 
-    `.to()` moves a module in place. Of a tensor it returns a copy, so assign the result.
+    `.to()` moves a module in place. Of a tensor elsewhere it returns a copy, so assign the result.
     """
     model.to(device)
     images = images.to(device)
@@ -104,7 +104,7 @@ def synchronize(device: torch.device) -> None:
 def macos_version() -> str:
     """Return the version of macOS, such as "26.1"; "" on other systems.
 
-    macOS 26 reports version 16 to programs built for an older macOS, and 10.16 to still older programs.
+    macOS 26 reports version 16 to programs built with an older SDK, and 10.16 to still older ones.
     platform.mac_ver() returns that number; sw_vers with this variable returns the true one.
     """
     told = platform.mac_ver()[0]

@@ -125,15 +125,13 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 # --8<-- [end:out_of_memory]
-# --8<-- [start:release]
+
+
 def release_unused(device: torch.device) -> None:
     """Release memory that no tensor uses. Call it between phases of a program, not between steps."""
     gc.collect()  # tensors in reference cycles are live until then
     if device.type != "cpu":
         torch.get_device_module(device).empty_cache()
-
-
-# --8<-- [end:release]
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -5,15 +5,6 @@
 PYTORCH_DEBUG_MPS_ALLOCATOR=3 python -m snippets.memory mps
 # --8<-- [end:allocator]
 
-# --8<-- [start:one_is_not_enough]
-PYTORCH_MPS_HIGH_WATERMARK_RATIO=1.0 \
-    python -c "import torch; torch.ones(1, device='mps')"
-# --8<-- [end:one_is_not_enough]
-
-# --8<-- [start:other_process]
-python -c "import torch; print(torch.mps.current_allocated_memory())"
-# --8<-- [end:other_process]
-
 # --8<-- [start:footprint]
 pid=$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' runs/night/heartbeat.json)
 footprint "$pid"

@@ -37,7 +37,7 @@ def bars(figure: Figure, part: Part) -> None:
     place = {"left": 0.42, "right": 0.98, "top": 1 - 30 / height, "bottom": 4 / height}
     place |= {"hspace": spec["space"]}
     heights = [len(values) for values in shown]
-    below = figure.subplots(len(shown), 1, height_ratios=heights, gridspec_kw=place)
+    below = figure.subplots(len(shown), 1, squeeze=False, height_ratios=heights, gridspec_kw=place)[:, 0]
     for axes, panel, values in zip(below, part.panels(), shown, strict=True):
         ours = spec["rows"][spec["ours"]]
         fills = [colours["blue" if name == ours else "orange"] for name in values]

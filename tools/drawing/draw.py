@@ -3,7 +3,7 @@
     python -m tools.drawing.draw [NAME ...]
 
 docs/data/pictures.yaml says what each picture shows of docs/data. Layouts are those of the English words,
-which Chinese ones then replace; but flows and floor plans are laid out in each language.
+which Chinese ones then replace; but flows, time lines and floor plans are laid out in each language.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from tools.drawing import charts, flows, page, plans
+from tools.drawing import charts, flows, page, plans, timelines
 from tools.read_yaml import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,6 +49,7 @@ KINDS: dict[str, Callable[[Figure, page.Part], None]] = {
     **charts.KINDS,
     "flow": flows.draw,
     "plans": plans.draw,
+    "timeline": timelines.draw,
     "panels": draw_panels,
 }
 
