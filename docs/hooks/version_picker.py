@@ -68,14 +68,14 @@ TEXT = {
         "versions": "PyTorch {torch}，torchvision {torchvision}，Python {range}",
         "too_old_title": "macOS 版本过低，无法使用 MPS",
         "too_old": "MPS 需要 macOS 12.3 或更新版本。请先升级 macOS，再重新选择。",
-        "no_wheel": "能在这台 Mac 上工作的版本都没有为这个 Python 提供安装包。请先安装 Python {range}。",
+        "no_wheel": "能在这台 Mac 上运行的版本都没有为这个 Python 提供安装包。请先安装 Python {range}。",
         "better": "换用 Python {range} 可以装 {best}。",
         "trap": "请保留版本号：不写的话 pip 会装 {trap}，而它的 MPS 需要 macOS {macos}。",
         "early": "{from_} 之前的版本有更多运算会给出错误结果却不报错。",
         "newer_macos": "升级 macOS 后可以用更新的版本。",
-        "intel": "最后一个支持 Intel 的版本。其中的 MPS 只适用于 AMD 显卡，而且官方不予支持：请只指望 CPU。",
+        "intel": "最后一个支持 Intel 的版本。其中的 MPS 只适用于 AMD 显卡，而且官方不予支持，实际上只能用 CPU。",
         "numpy": "它不能使用 NumPy {below}。",
-        "excluded": "Python {excluded} 是例外：torchvision 不能装在它上面。",
+        "excluded": "Python {excluded} 是例外：这个版本装不了 torchvision。",
     },
 }
 
