@@ -73,7 +73,7 @@ TEXT = {
         "trap": "请保留版本号：不写的话 pip 会装 {trap}，而它的 MPS 需要 macOS {macos}。",
         "early": "{from_} 之前的版本有更多运算会给出错误结果却不报错。",
         "newer_macos": "升级 macOS 后可以用更新的版本。",
-        "intel": "最后一个支持 Intel 的版本。其中的 MPS 只适用于 AMD 显卡，而且官方不予支持，实际上只能用 CPU。",
+        "intel": "最后一个支持 Intel 的版本。其中的 MPS 只适用于 AMD 显卡，官方也不支持，实际上只能用 CPU。",
         "numpy": "它不能使用 NumPy {below}。",
         "excluded": "Python {excluded} 是例外：这个版本装不了 torchvision。",
     },
