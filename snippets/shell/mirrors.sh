@@ -2,7 +2,7 @@
 # ci: run
 
 # --8<-- [start:index]
-export PIP_INDEX_URL=https://mirror.example/simple
-export UV_DEFAULT_INDEX=$PIP_INDEX_URL
+MIRROR=ADDRESS
+export PIP_INDEX_URL=$MIRROR UV_DEFAULT_INDEX=$MIRROR
 python -m pip config list
 # --8<-- [end:index]

@@ -22,13 +22,18 @@ FULL = 0.8  # share from which a cell needs light letters
 LIGHT = "#fafafa"
 
 
+def entry(spec: Mapping[str, Any], panel: Mapping[str, Any], row: Any) -> Any:
+    """Return where a row of bars is in the data: under that name, or in the entry with these values."""
+    return {spec["row"]: row} | panel.get("where", {}) if "row" in spec else row
+
+
 def bars(figure: Figure, part: Part) -> None:
     """Draw parts one below the other: a heading, and a bar with its value for each row; one row is ours."""
     spec, colours, height = part.spec, part.colours, 72 * figure.get_figheight()
     shown = [
         dict(panel.spec.get("others", {}))
         | {
-            name: picked(part.data(), [{spec["row"]: row} | panel.spec.get("where", {}), panel.spec["value"]])
+            name: picked(part.data(), [entry(spec, panel.spec, row), panel.spec["value"]])
             * panel.spec["scale"]
             for row, name in spec["rows"].items()
         }

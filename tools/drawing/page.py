@@ -174,14 +174,14 @@ def read_data(path: Path) -> Any:
 
 
 def picked(data: Any, steps: Iterable[Any]) -> Any:
-    """Return what lies behind `steps`: names, joined by dots, and places in a list.
+    """Return what lies behind `steps`: names, also joined by dots, and places in a list.
 
     A step of names with values is the only entry of a list that has them. Raises ValueError when there is
     none, or several.
     """
     for step in steps:
         if isinstance(step, str):
-            for name in step.split("."):
+            for name in [step] if step in data else step.split("."):
                 data = data[name]
         elif isinstance(step, int):
             data = data[step]
