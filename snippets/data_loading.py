@@ -182,7 +182,6 @@ def worker_death(error: BaseException) -> RunError:
     return RunError(f"{what}; see above what it printed; fewer workers need less memory, 0 show the cause")
 
 
-# --8<-- [start:interrupts]
 @contextmanager
 def interrupts_blocked() -> Iterator[None]:
     """Start processes inside the block so that they ignore Ctrl-C permanently.
@@ -196,6 +195,3 @@ def interrupts_blocked() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-# --8<-- [end:interrupts]

@@ -156,7 +156,6 @@ def normalised(images: torch.Tensor, mean: torch.Tensor, std: torch.Tensor) -> t
 # --8<-- [end:augmentation]
 
 
-# --8<-- [start:augmented_images]
 class AugmentedImages(Dataset):
     """The training images with their labels, for `snippets.data_loading.EpochLoader`.
 
@@ -181,6 +180,3 @@ class AugmentedImages(Dataset):
         if self.flip and torch.rand(()) < 0.5:
             image = image.flip(2)
         return image, self.labels[index]
-
-
-# --8<-- [end:augmented_images]

@@ -5,6 +5,3 @@
 python -m snippets.loader_speed 0 2
 # --8<-- [end:loader_speed]
 
-# --8<-- [start:start_method]
-python -c "import multiprocessing; print(multiprocessing.get_start_method())"
-# --8<-- [end:start_method]

@@ -10,10 +10,6 @@ python examples/cifar_optimizers/train.py --device mps --workers 2
 python -c "import torch; a = torch.zeros(1); b = a.to('mps'); a += 1; print(b.item())"
 # --8<-- [end:copy]
 
-# --8<-- [start:pin_memory]
-python -c "from torch.utils.data import DataLoader; next(iter(DataLoader([1.0], pin_memory=True)))"
-# --8<-- [end:pin_memory]
-
 # --8<-- [start:non_blocking]
 python -m snippets.data_on_device mps
 # --8<-- [end:non_blocking]
