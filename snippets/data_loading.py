@@ -131,16 +131,26 @@ class EpochLoader:
     """The batches of a data set, on a device: equal for any number of workers, and in a resumed run."""
 
     def __init__(
-        self, dataset: Dataset, batch_size: int, seed: int, *, workers: int, device: torch.device
+        self,
+        dataset: Dataset,
+        batch_size: int,
+        seed: int,
+        *,
+        workers: int,
+        device: torch.device,
+        parts: int = 1,
     ) -> None:
-        """Check the data set and the options before a worker starts. Raises UsageError."""
+        """Check the data set and the options before a worker starts. Raises UsageError.
+
+        Several processes share each of the `parts` of a batch.
+        """
         options = loader_options(workers, device)
         if workers:
             check_main_guard()
             check_can_be_sent(dataset)
             options |= {"collate_fn": collate_on_cpu, "worker_init_fn": end_without_parent}
         self.device = device
-        self.order = EpochBatches(len(dataset), batch_size, seed)
+        self.order = EpochBatches(len(dataset), batch_size, seed, parts)
         # Without its own generator, the loader draws a number from the global one for each iterator.
         self.loader = DataLoader(
             SeededSamples(dataset, seed), batch_sampler=self.order, generator=torch.Generator(), **options
