@@ -128,8 +128,8 @@ def crop_and_flip(images: torch.Tensor, padding: int, *, flip: bool) -> torch.Te
     batch, channels, size, _ = images.shape
     width = size + 2 * padding
     padded = F.pad(images, (padding,) * 4).flatten(2)
-    first = torch.randint(0, 2 * padding + 1, (2, batch, 1), device=images.device)
-    rows, columns = first + torch.arange(size, device=images.device)  # each (batch, size)
+    shifts = [torch.randint(0, 2 * padding + 1, (batch, 1), device=images.device) for _ in range(2)]
+    rows, columns = (shift + torch.arange(size, device=images.device) for shift in shifts)  # (batch, size)
     if flip:
         mirrored = torch.rand(batch, 1, device=images.device) < 0.5
         columns = torch.where(mirrored, columns.flip(1), columns)

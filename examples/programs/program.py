@@ -399,6 +399,7 @@ def compiled(task: Task, module: nn.Module, batch: Any) -> Network:
     """
     if not task.options.compile:
         return module
+    batch = [column[: own_size(len(column))] for column in batch]
     print("compiling and comparing with the uncompiled network: a minute or several", flush=True)
     # With a CUDA toolkit but no GPU, importing the compiler would log a warning before the report begins.
     logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)
