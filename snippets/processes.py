@@ -7,7 +7,7 @@ take the same step. A program that is started without torchrun is one process, f
 import contextlib
 import os
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 from inspect import signature
 from typing import Any, TypeVar
@@ -260,8 +260,13 @@ class DrawsOfBatch(TorchFunctionMode):
     """Inside the block, each sample gets the random numbers that it would get in a single process.
 
     Every process draws for the whole batch and takes the rows of its samples. The first dimension of what is
-    drawn must run over the samples. It knows the functions below; others would draw the same in all processes.
+    drawn must run over the samples of a microbatch, or of `parts` of them. It knows the functions below;
+    others would draw the same in all processes.
     """
+
+    def __init__(self, parts: int = 1) -> None:
+        super().__init__()
+        self.parts = parts
 
     def __torch_function__(
         self, function: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None
@@ -270,43 +275,35 @@ class DrawsOfBatch(TorchFunctionMode):
         kwargs = kwargs or {}
         if function in (torch.rand, torch.randn):
             size = args[0] if len(args) == 1 and not isinstance(args[0], int) else args
-            return own_rows(function, size, **kwargs)
+            return self.own_rows(lambda size: function(size, **kwargs), size)
         if function is torch.randint:
             *limits, size = args
-            return own_rows(lambda *size: function(*limits, size, **kwargs), size)
+            return self.own_rows(lambda size: function(*limits, size, **kwargs), size)
         if function in (torch.rand_like, torch.randn_like):
             like = args[0]
-            return own_rows(lambda *size: function(like.new_empty(size), **kwargs), like.shape)
-        if function is F.dropout and kwargs.get("training", True):
-            return args[0] * dropped(args[0], kwargs["p"])
+            return self.own_rows(lambda size: function(like.new_empty(size), **kwargs), like.shape)
+        if function is F.dropout and kwargs["training"]:
+            return args[0] * self.dropout(args[0], kwargs["p"])
         if function is F.scaled_dot_product_attention and kwargs.get("dropout_p"):
-            return attention(*args, **kwargs)
+            queries, keys, values = args
+            weights = (queries @ keys.mT / queries.shape[-1] ** 0.5).softmax(-1)
+            return (weights * self.dropout(weights, kwargs["dropout_p"])) @ values
         return function(*args, **kwargs)
 
+    def own_rows(self, draw: Callable[[Sequence[int]], torch.Tensor], size: Sequence[int]) -> torch.Tensor:
+        """Return this process's rows, of `size`, of what `draw` returns for those of all processes."""
+        rows, *others = size
+        whole = draw((rows * count(), *others))
+        return whole.view(self.parts, count(), rows // self.parts, *others)[:, rank()].flatten(0, 1)
 
-def own_rows(draw: Callable[..., torch.Tensor], size: Iterable[int], **kwargs: Any) -> torch.Tensor:
-    """Return this process's rows, of `size`, of what `draw` returns for those of all processes."""
-    rows, *others = size
-    return draw(rows * count(), *others, **kwargs)[rank() * rows : (rank() + 1) * rows]
-
-
-def dropped(values: torch.Tensor, share: float) -> torch.Tensor:
-    """Return factors for `values`: 0 for a random `share` of them, 1 / (1 - share) for the others."""
-    return own_rows(lambda *size: F.dropout(values.new_ones(size), share), values.shape)
-
-
-def attention(
-    queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, dropout_p: float
-) -> torch.Tensor:
-    """Return attention (batch, heads, tokens, width) without a mask, with dropout of its weights."""
-    scores = queries @ keys.mT / queries.shape[-1] ** 0.5
-    weights = scores.softmax(-1)
-    return (weights * dropped(weights, dropout_p)) @ values
+    def dropout(self, values: torch.Tensor, share: float) -> torch.Tensor:
+        """Return factors for `values`: 0 for a random `share` of them, 1 / (1 - share) for the others."""
+        return self.own_rows(lambda size: F.dropout(values.new_ones(size), share), values.shape)
 
 
-def draws_of_batch() -> contextlib.AbstractContextManager:
+def draws_of_batch(parts: int = 1) -> contextlib.AbstractContextManager:
     """Return DrawsOfBatch, or for one process a block in which nothing changes."""
-    return DrawsOfBatch() if count() > 1 else contextlib.nullcontext()
+    return DrawsOfBatch(parts) if count() > 1 else contextlib.nullcontext()
 
 
 # --8<-- [end:draws]

@@ -139,11 +139,16 @@ def crop_and_flip(images: torch.Tensor, padding: int, *, flip: bool) -> torch.Te
     return padded.gather(2, pixels.view(batch, 1, -1).expand(-1, channels, -1)).view_as(images)
 
 
-def network_input(data: ImageData, images: torch.Tensor, *, augment: bool) -> torch.Tensor:
-    """Return images of `data` as network input: float32, normalised, and with `augment` augmented."""
-    if augment and (data.crop_padding or data.flip):
-        images = crop_and_flip(images, data.crop_padding, flip=data.flip)
-    return normalised(images, data.mean, data.std)  # after the crop, which so moves one byte per pixel
+def augmented(data: ImageData, images: torch.Tensor) -> torch.Tensor:
+    """Return images of `data`, augmented before they become float32: so a crop moves one byte per pixel."""
+    if data.crop_padding or data.flip:
+        return crop_and_flip(images, data.crop_padding, flip=data.flip)
+    return images
+
+
+def network_input(data: ImageData, images: torch.Tensor) -> torch.Tensor:
+    """Return images of `data` as network input: float32, normalised."""
+    return normalised(images, data.mean, data.std)
 
 
 def normalised(images: torch.Tensor, mean: torch.Tensor, std: torch.Tensor) -> torch.Tensor:
