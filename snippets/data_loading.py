@@ -19,6 +19,7 @@ from torch.utils.data import DataLoader, Dataset, default_collate
 from snippets.data_on_device import map_tensors, to_device
 from snippets.data_order import EpochBatches, SeededSamples
 from snippets.errors import RunError, UsageError
+from snippets.processes import count
 
 
 class Nowhere(RawIOBase):
@@ -197,10 +198,11 @@ def interrupts_blocked() -> Iterator[None]:
     """Start processes inside the block so that they ignore Ctrl-C permanently.
 
     The terminal sends SIGINT to all processes of a job, but workers are still needed while the loop finishes
-    its step and saves. A new process inherits the signals that its parent has blocked.
+    its step and saves. So does torchrun with SIGTERM. A new process inherits what its parent has blocked.
     """
     resource_tracker.ensure_running()  # otherwise the first worker starts it, which unblocks SIGINT
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    blocked = {signal.SIGINT} | ({signal.SIGTERM} if count() > 1 else set())
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, blocked)
     try:
         yield
     finally:

@@ -7,6 +7,7 @@ take the same step. A program that is started without torchrun is one process, f
 import contextlib
 import os
 import socket
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 from inspect import signature
@@ -19,7 +20,7 @@ from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
 from torch.overrides import TorchFunctionMode
 
-from snippets.errors import Explained, RunError, UsageError
+from snippets.errors import Explained, RunError, UsageError, one_line
 
 Value = TypeVar("Value")
 
@@ -47,7 +48,8 @@ def rank() -> int:
 def joined() -> Iterator[None]:
     """Inside the block, this process belongs to the group that torchrun started; only the first one prints.
 
-    Tensors on CUDA travel through NCCL, all others through gloo. Raises UsageError and RunError.
+    Tensors on CUDA travel through NCCL, all others through gloo. Raises UsageError when the processes do not
+    find each other. Of errors inside, which may occur in all processes, only one prints its line.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield
@@ -64,13 +66,13 @@ def joined() -> Iterator[None]:
         with silent_unless_first():
             check_alike("PyTorch", torch.__version__)
             yield
-    except Exception as error:
-        if not is_first_to_report(store):
-            raise SystemExit(getattr(error, "exit_code", 1)) from None
-        if lost := lost_process(error):
-            raise lost from error
-        raise
-    dist.destroy_process_group()  # after an error it could wait for a process that has ended
+    except Explained as error:  # printed here: torchrun soon ends a process whose twin has ended
+        if is_first_to_report(store):
+            print("error:", one_line(str(error)), file=sys.stderr, flush=True)
+        raise SystemExit(error.exit_code) from None
+    with contextlib.suppress(RuntimeError):
+        dist.barrier(Control.group)  # torchrun ends all processes when one ends with an error code
+        dist.destroy_process_group()  # not after an error: it could wait for a process that has ended
 
 
 # --8<-- [end:joined]

@@ -186,7 +186,7 @@ class Training:
         received, report_is_due = largest(stop.received or 0, self.report_is_due())  # in any process
         if received:
             stop.received = signal.Signals(received)
-        last = step == total or stop.received is not None
+        last = step == total or received > 0  # a signal that came just now counts in the next step
         if epoch_done or last or report_is_due:
             self.report(epoch_done)
             if last or self.save_is_due():

@@ -76,8 +76,8 @@ class Program(Generic[Options, TaskType]):
 
     def main(self, argv: Sequence[str] | None = None) -> int:
         """Train as the command line says and return the exit code. Raises UsageError and RunError."""
-        with self.spelled_errors():
-            return run_program(self, argv)
+        with StopSignals() as stop, joined(), self.spelled_errors():
+            return run_program(self, argv, stop)
 
     @contextlib.contextmanager
     def spelled_errors(self) -> Iterator[None]:
@@ -267,27 +267,27 @@ def run_to_end(
     return 0
 
 
-def run_program(program: Program, argv: Sequence[str] | None) -> int:
+def run_program(program: Program, argv: Sequence[str] | None, stop: StopSignals) -> int:
     """Train as the command line says and return the exit code. Raises UsageError and RunError."""
-    with joined(), StopSignals() as stop:
-        typed = program.read_command_line(argv)
+    typed = program.read_command_line(argv)
+    with explained_failures("out of memory"):
         check_alike("the command line", typed)
         choice, options = from_first(lambda: choose(program, typed))
-        if choice.note:
-            tell(choice.note)
-        with (
-            explained_failures(f"out of memory; lower {size_settings(program, options)}"),
-            contextlib.ExitStack() as opened,
-        ):
-            opening = first_then_others(lambda: open_run(program, choice, options, opened))
-            if from_first(lambda: opening is None):
-                tell(f"{choice.folder} is finished; see {choice.folder}/summary.json")
-                return 0
-            task, run, config = opening
-            check_alike("the data", task.facts.get("data_crc32"))
-            check_alike("the last step in the checkpoint", task.state.step)
-            advice = f"try a lower {program.spelling.option(Option('lr'))} (it was {options.lr:g})"
-            return run_to_end(program, program.training(task, run, config, advice), run, stop)
+    if choice.note:
+        tell(choice.note)
+    with (
+        contextlib.ExitStack() as opened,
+        explained_failures(f"out of memory; lower {size_settings(program, options)}"),
+    ):
+        opening = first_then_others(lambda: open_run(program, choice, options, opened))
+        if from_first(lambda: opening is None):
+            tell(f"{choice.folder} is finished; see {choice.folder}/summary.json")
+            return 0
+        task, run, config = opening
+        check_alike("the data", task.facts.get("data_crc32"))
+        check_alike("the last step in the checkpoint", task.state.step)
+        advice = f"try a lower {program.spelling.option(Option('lr'))} (it was {options.lr:g})"
+        return run_to_end(program, program.training(task, run, config, advice), run, stop)
 
 
 def open_run(
