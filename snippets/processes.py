@@ -26,8 +26,9 @@ Value = TypeVar("Value")
 
 LATE = timedelta(minutes=10)  # how long the others wait for a process that does not answer
 DOWNLOADING = timedelta(days=7)  # they wait longer for the first one; all notice at once when a process ends
-# The option of DistributedDataParallel that copies buffers in each step has a new name in newer releases.
-BUFFERS = max(signature(DistributedDataParallel).parameters.keys() & {"broadcast_buffers", "forward_sync_buffers"})
+# The option of DistributedDataParallel that copies buffers in each step has two names, depending on the release.
+NAMES = "forward_sync_buffers", "broadcast_buffers"
+BUFFERS = next(name for name in NAMES if name in signature(DistributedDataParallel).parameters)
 LOST = ("gloo", "Connection closed by peer", "Connection reset by peer", "Broken pipe")
 
 
@@ -184,7 +185,7 @@ def from_first(value: Callable[[], Value]) -> Value:
 # --8<-- [end:decisions]
 # --8<-- [start:shares]
 def own_size(batch_size: int) -> int:
-    """Return the samples of this process in a microbatch of `batch_size`, which the processes share evenly."""
+    """Return how many samples of a microbatch of `batch_size` each process computes: an even share."""
     return batch_size // count()
 
 

@@ -175,8 +175,8 @@ def assist(program: Program, choice: RunChoice, options: TrainingOptions) -> tup
     if choice.config is not None and choice.folder is not None:
         if not (choice.folder / "config.json").exists():
             raise UsageError(
-                f"process {rank()} on {socket.gethostname()} does not see the run folder {choice.folder}; all "
-                "processes need it, on a disk that they share"
+                f"process {rank()} on {socket.gethostname()} does not see the run folder {choice.folder}; "
+                "all processes need it, on a disk that they share"
             )
         checkpoint, _ = find_checkpoint(program.system, choice.folder, choice.checkpoint)
         if checkpoint is not None:
@@ -234,9 +234,7 @@ def errors_after_restore(training: Training) -> Iterator[None]:
         ) from error
 
 
-def run_to_end(
-    program: Program, training: Training, run: RunFolder | UnwrittenRun, stop: StopSignals
-) -> int:
+def run_to_end(program: Program, training: Training, run: RunFolder | UnwrittenRun, stop: StopSignals) -> int:
     """Train, then write the results or print how to continue. Return the exit code."""
     task, state, report = training.task, training.state, program.report
     for line in report.describe(task, training.config):

@@ -41,8 +41,8 @@ def no_negatives(
     """Return which payloads of a batch are not negatives of which contexts, bool (rows, batch).
 
     An equal payload is a right answer, and payloads of the same article nearly are; a chosen number of the
-    latter is added as extra columns. The own payload, on the diagonal, is False. The contexts are all (batch,)
-    of the batch, or `rows` from number `first` on.
+    latter is added as extra columns. The own payload, on the diagonal, is False. The contexts are all of the
+    batch, or `rows` from number `first` on.
     """
     same = (articles[:, None] == articles) | (payload_ids[:, None] == payload_ids)
     return same.fill_diagonal_(False)[first:][:rows]
