@@ -26,7 +26,7 @@ Value = TypeVar("Value")
 
 LATE = timedelta(minutes=10)  # how long the others wait for a process that does not answer
 DOWNLOADING = timedelta(days=7)  # they wait longer for the first one; all notice at once when a process ends
-# The option of DistributedDataParallel that copies buffers in each step has two names, depending on the release.
+# The option of DistributedDataParallel that copies buffers in each step; newer releases have the first name.
 NAMES = "forward_sync_buffers", "broadcast_buffers"
 BUFFERS = next(name for name in NAMES if name in signature(DistributedDataParallel).parameters)
 LOST = ("gloo", "Connection closed by peer", "Connection reset by peer", "Broken pipe")
