@@ -74,4 +74,4 @@ def macs() -> list[dict[str, Any]]:
 def on_a_mac(context: Mapping[str, Any], training: dict[str, Any], mac: dict[str, Any]) -> dict[str, str]:
     """Return what a training takes on a Mac that reaches the usual share of its peak."""
     step = seconds_per_step(work_per_step(training), mac["peak"] * 1e12, FACTS["share"])
-    return results(context["language"], step, training["steps"], mac["most"], PRICE[context["language"]])
+    return results(context["language"], step, training["steps"], mac["most"], None)

@@ -77,7 +77,7 @@ def test_every_worked_example_follows_from_its_row():
         for mac, cell in zip(macs, cells, strict=True):
             operations = float(work.split()[0]) * 1e12 * int(steps.replace(",", ""))
             seconds = operations / (mac["peak"] * 1e12) / 0.4
-            time, energy, _ = cell.split("<br>")
+            time, energy = cell.split("<br>")
             number, unit = time.split()
             assert float(number) * scale[unit] == pytest.approx(seconds, rel=0.05)
             assert float(energy.split()[0]) == pytest.approx(mac["most"] * seconds / 3.6e6, rel=0.01)
