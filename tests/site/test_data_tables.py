@@ -16,8 +16,8 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = SimpleNamespace(file=SimpleNamespace(src_uri="guides/speed.md"))
 CODE_OR_LINK = re.compile(
     r"(?<!`)(?P<mark>`+)(?!`)[^\n]+?(?<!`)(?P=mark)(?!`)|<code>.*?</code>|\]\(https?://[^)]+\)|href=\"[^\"]+\""
-PRESET_PRICE = re.compile(r'name="price"[^>]*>')  # in euros in English; in Chinese the reader fills it in
 )
+PRESET_PRICE = re.compile(r'name="price"[^>]*>')  # in euros in English; in Chinese the reader fills it in
 
 
 def put_in(markdown):
