@@ -38,7 +38,6 @@ def peak_resident() -> int:
     return peak if sys.platform == "darwin" else peak * 1024  # macOS counts bytes, Linux kB
 
 
-# --8<-- [start:reading]
 @dataclass(frozen=True)
 class MemoryReading:
     """Memory of this process on one device, in bytes; None where the backend does not count it."""
@@ -79,7 +78,6 @@ def read_memory(device: torch.device) -> MemoryReading:
     return MemoryReading("cpu", tensors=None, held=None, peak=peak_resident(), capacity=installed)
 
 
-# --8<-- [end:reading]
 # --8<-- [start:limit]
 def limit_memory(device: torch.device, fraction: float) -> int:
     """Let allocations on `device` fail beyond a limit, and return it in bytes.
