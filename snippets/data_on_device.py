@@ -17,7 +17,6 @@ from snippets.memory import read_memory
 MPS_NON_BLOCKING_SINCE = (2, 13)  # before, such a copy could read memory that had already been reused
 
 
-# --8<-- [start:to_device]
 def map_tensors(batch: Any, change: Callable[[torch.Tensor], Any]) -> Any:
     """Return `batch` with `change` applied to every tensor in its dicts, lists and (named) tuples."""
     if isinstance(batch, torch.Tensor):
@@ -51,7 +50,6 @@ def to_device(batch: Any, device: torch.device) -> Any:
     )
 
 
-# --8<-- [end:to_device]
 def tensor_bytes(data: Any) -> int:
     """Return the size in bytes of all tensors in `data`, which may be nested dicts, lists and tuples."""
     sizes: list[int] = []

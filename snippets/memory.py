@@ -78,7 +78,6 @@ def read_memory(device: torch.device) -> MemoryReading:
     return MemoryReading("cpu", tensors=None, held=None, peak=peak_resident(), capacity=installed)
 
 
-# --8<-- [start:limit]
 def limit_memory(device: torch.device, fraction: float) -> int:
     """Let allocations on `device` fail beyond a limit, and return it in bytes.
 
@@ -100,7 +99,6 @@ def limit_memory(device: torch.device, fraction: float) -> int:
     return int(fraction * read_memory(device).capacity)
 
 
-# --8<-- [end:limit]
 # --8<-- [start:out_of_memory]
 OUT_OF_MEMORY_TEXTS = (
     "out of memory",  # MPS: "MPS backend out of memory (MPS allocated: …"
