@@ -63,8 +63,6 @@ def _ratio(name: str, environment: Mapping[str, str]) -> float:
         raise UsageError(f"{name}={text!r} is not a number like 0.9; unset it or correct it") from None
 
 
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Print the limits as ratios and, with MPS, in GB."""
     if sys.argv[1:] if argv is None else argv:
