@@ -68,7 +68,7 @@ TEXT = {
         "versions": "PyTorch {torch}，torchvision {torchvision}，Python {range}",
         "too_old_title": "macOS 版本过低，无法使用 MPS",
         "too_old": "MPS 需要 macOS 12.3 及以上。请先升级 macOS，再重新选择。",
-        "no_wheel": "能在这台 Mac 上运行的 PyTorch 版本都没有为这个 Python 提供安装包。请先安装 Python {range}。",
+        "no_wheel": "能在这台 Mac 上运行的 PyTorch 都没有这个 Python 的安装包。请先安装 Python {range}。",
         "better": "换用 Python {range} 可以装 {best}。",
         "trap": "请保留版本号。如果不写，pip 会装 {trap}，而这个版本的 MPS 需要 macOS {macos}。",
         "early": "{from_} 之前的版本有更多运算会给出错误结果却不报错。",
