@@ -30,7 +30,6 @@ def missing_operator(error: BaseException) -> RunError | None:
     )
 
 
-
 # --8<-- [start:count]
 @contextlib.contextmanager
 def count_fallbacks() -> Iterator[Counter[str]]:
