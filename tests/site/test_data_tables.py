@@ -34,7 +34,7 @@ def test_table_replaces_its_marker_in_page_language(monkeypatch):
     assert put_in("Before\n\n<!-- table: error-index -->\n\nafter") == "Before\n\n| zh |\n\nafter"
 
 
-def test_a_table_in_a_fold_is_indented_with_its_marker(monkeypatch):
+def test_a_table_in_a_fold_is_indented(monkeypatch):
     monkeypatch.setitem(data_tables.error_messages.TABLES, "error-index", lambda language: "| a |\n\nbelow")
     folded = put_in('??? note "Title"\n\n    <!-- table: error-index -->\n')
     assert folded == '??? note "Title"\n\n    | a |\n\n    below\n'

@@ -51,7 +51,7 @@ def test_a_result_by_hand():
     }
 
 
-def test_the_chinese_edition_counts_in_yuan_and_presets_no_price():
+def test_the_chinese_edition_counts_in_yuan():
     found = time_and_cost.results("zh", 0.5, 14_400, 100, 0.6, faster=4, per_hour=3, off_peak=(0.3, 8))
     assert found["electricity"] == "0.10 元"  # 0.2 kWh at a mean of 0.5
     assert found["rent"] == "1.50 元"
