@@ -49,8 +49,21 @@ def test_the_variable_takes_the_cpu_for_accelerate_but_breaks_the_trainer(tmp_pa
     assert (trainer.args.device.type, trainer.accelerator.device.type) == ("mps", "cpu")
     with pytest.raises(RuntimeError, match="Placeholder storage has not been allocated on MPS device"):
         trainer.train()
+    assert trainer.model.device.type == "cpu"  # the batches are on MPS
 
 
+def test_an_argument_takes_the_cpu_for_accelerate():
+    assert Accelerator(cpu=True).device == torch.device("cpu")
+
+
+def test_the_scaler_of_fp16_needs_weights_in_float32(tmp_path):
+    trainer = tiny_trainer(tmp_path, fp16=True)
+    trainer.model.to(torch.float16)
+    with pytest.raises(ValueError, match="Attempting to unscale FP16 gradients"):
+        trainer.train()
+
+
+@pytest.mark.long
 @pytest.mark.parametrize(("option", "device"), [([], "mps"), (["--cpu"], "cpu")])
 def test_accelerate_launch_chooses_the_device(tmp_path, option, device):
     script = tmp_path / "script.py"
@@ -58,6 +71,19 @@ def test_accelerate_launch_chooses_the_device(tmp_path, option, device):
     command = [sys.executable, "-m", "accelerate.commands.launch", *option, str(script)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.stdout == f"device: {device}\n", done.stderr
+
+
+@pytest.mark.long
+def test_two_processes_train_alone(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from accelerate import Accelerator\n"
+        "accelerator = Accelerator()\n"
+        "print(accelerator.device, accelerator.num_processes)\n"
+    )
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    done = subprocess.run([*command, str(script)], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stdout == "mps 1\n" * 2, done.stderr
 
 
 @pytest.mark.parametrize(
@@ -86,9 +112,11 @@ def test_precision_of_accelerate(capsys, word, dtype, scales):
     assert (accelerator.scaler is not None) == scales
 
 
+@pytest.mark.parametrize("use_cpu", [False, True])
 @pytest.mark.parametrize(("workers", "start"), [(0, None), (1, None), (2, "fork")])
-def test_two_workers_of_the_trainer_are_forked(tmp_path, workers, start):
-    batches = tiny_trainer(tmp_path, dataloader_num_workers=workers).get_train_dataloader()
+def test_two_workers_of_the_trainer_are_forked(tmp_path, workers, start, use_cpu):
+    options = {"dataloader_num_workers": workers, "use_cpu": use_cpu}
+    batches = tiny_trainer(tmp_path, **options).get_train_dataloader()
     context = batches.multiprocessing_context
     assert (context and context.get_start_method()) == start
 

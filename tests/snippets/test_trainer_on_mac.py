@@ -62,3 +62,16 @@ def test_old_name_of_recomputation_warns(tmp_path):
 def test_bf16_needs_a_gpu_or_use_cpu(tmp_path):
     with pytest.raises(ValueError, match="Your setup doesn't support bf16/gpu"):
         tiny_trainer(tmp_path, bf16=True)
+
+
+def test_resuming_needs_a_checkpoint(tmp_path):
+    with pytest.raises(ValueError, match="No valid checkpoint found in output directory"):
+        tiny_trainer(tmp_path, use_cpu=True).train(resume_from_checkpoint=True)
+
+
+def test_saved_weights_keep_their_type(tmp_path):
+    trainer = tiny_trainer(tmp_path, use_cpu=True)
+    trainer.model.to(torch.bfloat16).save_pretrained(tmp_path)
+    load = type(trainer.model).from_pretrained
+    assert load(tmp_path).dtype == torch.bfloat16
+    assert load(tmp_path, dtype=torch.float32).dtype == torch.float32
