@@ -77,13 +77,15 @@ def test_accelerate_launch_chooses_the_device(tmp_path, option, device):
 def test_two_processes_train_alone(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
+        "import os\n"
         "from accelerate import Accelerator\n"
         "accelerator = Accelerator()\n"
-        "print(accelerator.device, accelerator.num_processes)\n"
+        "with open('rank' + os.environ['RANK'], 'w') as file:\n"
+        "    print(accelerator.device, accelerator.num_processes, file=file)\n"
     )
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    done = subprocess.run([*command, str(script)], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.stdout == "mps 1\n" * 2, done.stderr
+    subprocess.run([*command, str(script)], cwd=tmp_path, check=True)
+    assert [(tmp_path / f"rank{rank}").read_text() for rank in range(2)] == ["mps 1\n"] * 2
 
 
 @pytest.mark.parametrize(
