@@ -16,7 +16,6 @@ from snippets.timing import measure, spread
 STEPS = 2  # per size: Adam allocates its states at the end of the first step, so the second needs more memory
 
 
-# --8<-- [start:limit]
 @dataclass(frozen=True)
 class BatchSizeLimit:
     """The result of the search: the largest size that ran, and the smallest that failed, if any did."""
@@ -31,7 +30,6 @@ class BatchSizeLimit:
         return f"batch size {self.largest} runs, {self.too_large} does not"
 
 
-# --8<-- [end:limit]
 # --8<-- [start:search]
 def largest_batch_size(
     step: Callable[[int], object],

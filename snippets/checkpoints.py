@@ -266,7 +266,6 @@ def read_archive(path: Path) -> Any:
 
 
 # --8<-- [end:read_archive]
-# --8<-- [start:load_newest]
 def load_newest(folder: Path, system: str | None = None) -> tuple[dict[str, Any], Path, str | None]:
     """Return content and path of last.pt in `folder`, or of previous.pt when last.pt is unusable, and a note.
 
@@ -286,7 +285,6 @@ def load_newest(folder: Path, system: str | None = None) -> tuple[dict[str, Any]
         return content, previous, f"{damage}; taking {previous} instead"
 
 
-# --8<-- [end:load_newest]
 # --8<-- [start:load_weights]
 def load_weights(model: nn.Module, path: Path) -> None:
     """Load the weights of a checkpoint into `model`, on any device. Raises UsageError."""

@@ -59,7 +59,6 @@ def check_can_be_sent(dataset: Dataset) -> None:
         pass  # locks and shared values can only be pickled while a process starts, which raises its own error
 
 
-# --8<-- [start:collate]
 def refuse_device_tensor(tensor: torch.Tensor) -> torch.Tensor:
     """Return `tensor`. Raises UsageError when it is not on the CPU and so cannot be sent to a worker."""
     if tensor.device.type != "cpu":
@@ -78,7 +77,6 @@ def collate_on_cpu(samples: list[Any]) -> Any:
     return default_collate(map_tensors(samples, refuse_device_tensor))
 
 
-# --8<-- [end:collate]
 def check_main_guard() -> None:
     """End this process when it is a worker that runs the training script, which lacks a main guard.
 
@@ -103,7 +101,6 @@ def end_without_parent(worker: int) -> None:
 WORKERS_PER_CORE = 4  # more only compete for cores, and each loads its own PyTorch into memory
 
 
-# --8<-- [start:loader_options]
 def loader_options(workers: int, device: torch.device, prefetch: int = 2) -> dict[str, Any]:
     """Return arguments with which a `DataLoader` feeds `device` from `workers` processes.
 
@@ -126,8 +123,6 @@ def loader_options(workers: int, device: torch.device, prefetch: int = 2) -> dic
     return options
 
 
-# --8<-- [end:loader_options]
-# --8<-- [start:epoch_loader]
 class EpochLoader:
     """The batches of a data set, on a device: equal for any number of workers, and in a resumed run."""
 
@@ -178,7 +173,6 @@ class EpochLoader:
             raise worker_death(error) from None
 
 
-# --8<-- [end:epoch_loader]
 def is_worker_death(error: BaseException) -> bool:
     """Return whether `error` is PyTorch's error about a dead worker process.
 

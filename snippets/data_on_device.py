@@ -18,7 +18,6 @@ from snippets.processes import own_order, own_size
 MPS_NON_BLOCKING_SINCE = (2, 13)  # before, such a copy could read memory that had already been reused
 
 
-# --8<-- [start:to_device]
 def map_tensors(batch: Any, change: Callable[[torch.Tensor], Any]) -> Any:
     """Return `batch` with `change` applied to every tensor in its dicts, lists and (named) tuples."""
     if isinstance(batch, torch.Tensor):
@@ -52,8 +51,6 @@ def to_device(batch: Any, device: torch.device) -> Any:
     )
 
 
-# --8<-- [end:to_device]
-# --8<-- [start:resident]
 def tensor_bytes(data: Any) -> int:
     """Return the size in bytes of all tensors in `data`, which may be nested dicts, lists and tuples."""
     sizes: list[int] = []
@@ -72,7 +69,6 @@ def fits_on(device: torch.device, size: int, share: float = 0.25) -> bool:
     return size <= share * read_memory(device).capacity
 
 
-# --8<-- [end:resident]
 # --8<-- [start:resident_batches]
 class ResidentBatches:
     """The batches of tensors that are kept on a device, in an order that a resumed run reproduces."""

@@ -21,7 +21,6 @@ PREPARED = 4  # batches that may be ready when the clock starts, and are not cou
 COUNTED = 20  # batches
 
 
-# --8<-- [start:measure]
 def seconds_to_first(batches: Iterator[Any]) -> float:
     """Return the seconds until the first batch, which with workers are mostly their start."""
     start = time.perf_counter()
@@ -29,6 +28,7 @@ def seconds_to_first(batches: Iterator[Any]) -> float:
     return time.perf_counter() - start
 
 
+# --8<-- [start:measure]
 def seconds_per_batch(batches: Iterator[Any], prepared: int, count: int) -> float:
     """Return the mean seconds per batch of `count` batches, taken as fast as they come.
 
@@ -43,6 +43,7 @@ def seconds_per_batch(batches: Iterator[Any], prepared: int, count: int) -> floa
     return (time.perf_counter() - start) / count
 
 
+# --8<-- [end:measure]
 def seconds_per_step(loading: float, computing: float, workers: int) -> float:
     """Return the seconds of a training step whose parts alone take `loading` and `computing` seconds.
 
@@ -51,7 +52,6 @@ def seconds_per_step(loading: float, computing: float, workers: int) -> float:
     return max(loading, computing) if workers else loading + computing
 
 
-# --8<-- [end:measure]
 class BusySamples(Dataset):
     """Samples that need CPU time, like decoding and augmentation."""
 

@@ -38,7 +38,6 @@ def peak_resident() -> int:
     return peak if sys.platform == "darwin" else peak * 1024  # macOS counts bytes, Linux kB
 
 
-# --8<-- [start:reading]
 @dataclass(frozen=True)
 class MemoryReading:
     """Memory of this process on one device, in bytes; None where the backend does not count it."""
@@ -79,8 +78,6 @@ def read_memory(device: torch.device) -> MemoryReading:
     return MemoryReading("cpu", tensors=None, held=None, peak=peak_resident(), capacity=installed)
 
 
-# --8<-- [end:reading]
-# --8<-- [start:limit]
 def limit_memory(device: torch.device, fraction: float) -> int:
     """Let allocations on `device` fail beyond a limit, and return it in bytes.
 
@@ -102,7 +99,6 @@ def limit_memory(device: torch.device, fraction: float) -> int:
     return int(fraction * read_memory(device).capacity)
 
 
-# --8<-- [end:limit]
 # --8<-- [start:out_of_memory]
 OUT_OF_MEMORY_TEXTS = (
     "out of memory",  # MPS: "MPS backend out of memory (MPS allocated: …"

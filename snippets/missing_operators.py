@@ -17,7 +17,6 @@ FALLBACK = re.compile(
 )
 
 
-# --8<-- [start:explain]
 def missing_operator(error: BaseException) -> RunError | None:
     """Return a one-line error with remedies for PyTorch's error about a missing operator, else None."""
     found = ERROR.search(str(error)) if isinstance(error, NotImplementedError) else None
@@ -31,7 +30,6 @@ def missing_operator(error: BaseException) -> RunError | None:
     )
 
 
-# --8<-- [end:explain]
 # --8<-- [start:count]
 @contextlib.contextmanager
 def count_fallbacks() -> Iterator[Counter[str]]:

@@ -62,7 +62,6 @@ def installed_list() -> Path:
     return path
 
 
-# --8<-- [start:support]
 def support(name: str, operators: dict[str, Operator]) -> str:
     """Return the MPS support of operator `name` as one of the five sentences above. Raises KeyError.
 
@@ -79,7 +78,6 @@ def support(name: str, operators: dict[str, Operator]) -> str:
     return MISSING if "CUDA" in keys else ELSEWHERE
 
 
-# --8<-- [end:support]
 def plain_name(text: str) -> str:
     """Return the name without its library: "aten::add.Tensor" and "aten.add.Tensor" become "add.Tensor"."""
     return re.sub(r"^aten(::|\.)|\.default$", "", text)

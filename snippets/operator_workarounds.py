@@ -153,3 +153,18 @@ def fake_quantize(
 
 
 # --8<-- [end:fake_quantize]
+# --8<-- [start:sparse_product]
+def sparse_product(
+    rows: torch.Tensor, columns: torch.Tensor, values: torch.Tensor, dense: torch.Tensor, height: int
+) -> torch.Tensor:
+    """Return a sparse matrix times a dense one (n, width) without sparse tensors: (height, width).
+
+    Entry i of the matrix is `values[i]`, in row `rows[i]` and column `columns[i]`.
+    Entries of one place are added. `width` numbers are held for each entry.
+    Gradients reach `values` and `dense`.
+    """
+    terms = values[:, None] * dense[columns]
+    return terms.new_zeros(height, dense.shape[1]).index_add(0, rows, terms)
+
+
+# --8<-- [end:sparse_product]

@@ -4,6 +4,7 @@ docs/assets/javascripts/training-calculator.js computes the same in the browser.
 """
 
 SECONDS_PER_HOUR = 3600
+HOURS_PER_DAY = 24
 JOULES_PER_KWH = 3.6e6
 
 
@@ -38,6 +39,11 @@ def seconds_per_step(work: float, peak: float, share: float) -> float:
 def energy_kwh(watts: float, seconds: float) -> float:
     """Return the energy in kWh that a machine drawing `watts` uses in `seconds`."""
     return watts * seconds / JOULES_PER_KWH
+
+
+def mean_price(price: float, off_peak: float, hours: float) -> float:
+    """Return the mean price per kWh of days and nights, with the off-peak price for `hours` a day."""
+    return price + (off_peak - price) * hours / HOURS_PER_DAY
 
 
 def rent(seconds: float, times_as_fast: float, price_per_hour: float) -> float:

@@ -13,7 +13,6 @@ import torch
 
 from snippets.errors import UsageError, exit_with_one_line
 
-# --8<-- [start:watermarks]
 HIGH = "PYTORCH_MPS_HIGH_WATERMARK_RATIO"
 LOW = "PYTORCH_MPS_LOW_WATERMARK_RATIO"
 DEFAULTS = {HIGH: 1.7, LOW: 1.4}  # of recommendedMaxWorkingSetSize; MPSAllocator.h of PyTorch
@@ -62,9 +61,6 @@ def _ratio(name: str, environment: Mapping[str, str]) -> float:
         return float(text)
     except ValueError:
         raise UsageError(f"{name}={text!r} is not a number like 0.9; unset it or correct it") from None
-
-
-# --8<-- [end:watermarks]
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -7,6 +7,7 @@ rows, or what scripts work with, is a module here. Written once, a table is the 
 import os
 import re
 from collections.abc import Callable
+from textwrap import indent
 
 import decision_trees
 import error_messages
@@ -22,7 +23,7 @@ from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 from table_language import TableError
 
-MARKER = re.compile(r"^<!-- table: ([\w-]+) -->$", re.MULTILINE)
+MARKER = re.compile(r"^( *)<!-- table: ([\w-]+) -->$", re.MULTILINE)
 LIKE_A_MARKER = re.compile(r"<!--\s*table\b.*?-->", re.DOTALL)  # readers would see nothing in its place
 
 MODULES = (
@@ -60,11 +61,11 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         raise PluginError(str(error)) from error
 
     def replace(match: re.Match[str]) -> str:
-        name = match[1]
+        space, name = match.groups()
         if name not in known:
             raise PluginError(f"{where}: there is no table named {name!r}")
         try:
-            return known[name](language)
+            return indent(known[name](language), space)
         except TableError as error:
             raise PluginError(f"{where}: {error}") from error
         except Exception as error:

@@ -8,12 +8,14 @@ from typing import Any
 from jinja2 import pass_context
 from origins import DATA, load
 
-from snippets.training_cost import attention_work, dense_work, energy_kwh, rent, seconds_per_step
+from snippets.training_cost import attention_work, dense_work, energy_kwh, mean_price, rent, seconds_per_step
 from tools.expressions import digits
 
 FACTS: dict[str, Any] = load("time_and_cost", DATA)
 CHIPS: dict[str, Any] = load("resnet18")
 
+CURRENCY = {"en": "", "zh": " 元"}
+PRICE: dict[str, float | None] = {"en": FACTS["electricity"], "zh": None}  # per kWh; we know none in 元
 UNITS = {"en": (" s", " min", " h", " days"), "zh": (" s", " min", " h", " 天")}
 SECONDS = (1, 60, 3600, 86_400)  # of each unit
 LIMITS = (100, 100 * 60, 48 * 3600)  # in seconds: from here on, the next unit
@@ -30,20 +32,26 @@ def results(
     step: float,
     steps: float,
     watts: float,
-    price: float,
+    price: float | None,
     faster: float = 1,
     per_hour: float = 0,
+    off_peak: tuple[float, float] | None = None,
 ) -> dict[str, str]:
-    """Return what the calculator shows, for `step` seconds per step; prices are per kWh and per hour."""
+    """Return what the calculator shows, for `step` seconds per step; prices are per kWh and per hour.
+
+    `off_peak` is the price in the cheaper hours, and how many of them a day has.
+    """
     seconds = steps * step
     energy = energy_kwh(watts, seconds)
+    if price is not None and off_peak:
+        price = mean_price(price, *off_peak)
     return {
         "step": f"{digits(step)} s",
         "time": duration(seconds, language),
         "energy": f"{digits(energy)} kWh",
-        "electricity": f"{energy * price:,.2f}",
+        "electricity": "–" if price is None else f"{energy * price:,.2f}{CURRENCY[language]}",
         "rented": duration(seconds / faster, language),
-        "rent": f"{rent(seconds, faster, per_hour):,.2f}",
+        "rent": f"{rent(seconds, faster, per_hour):,.2f}{CURRENCY[language]}",
     }
 
 
@@ -66,4 +74,4 @@ def macs() -> list[dict[str, Any]]:
 def on_a_mac(context: Mapping[str, Any], training: dict[str, Any], mac: dict[str, Any]) -> dict[str, str]:
     """Return what a training takes on a Mac that reaches the usual share of its peak."""
     step = seconds_per_step(work_per_step(training), mac["peak"] * 1e12, FACTS["share"])
-    return results(context["language"], step, training["steps"], mac["most"], FACTS["electricity"])
+    return results(context["language"], step, training["steps"], mac["most"], None)

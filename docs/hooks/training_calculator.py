@@ -10,8 +10,9 @@ from html import escape
 from typing import Any
 
 from table_language import MISSING
-from time_and_cost import CHIPS, FACTS, UNITS, macs, work_per_step
+from time_and_cost import CHIPS, CURRENCY, FACTS, PRICE, UNITS, macs, work_per_step
 
+from snippets.training_cost import HOURS_PER_DAY
 from tools.checks.page_code import MADE_FROM_DATA
 
 TEXT: dict[str, dict[str, Any]] = {
@@ -29,6 +30,10 @@ TEXT: dict[str, dict[str, Any]] = {
         "share": "Share reached, %",
         "watts": "Power, W",
         "price": "Price per kWh",
+        "on_the_bill": "on your bill",
+        "off_peak": "Off-peak price",
+        "off_peak_hours": "Off-peak hours a day",
+        "not_needed": "empty if your price is always the same",
         "faster": "Times as fast",
         "per_hour": "Price per hour",
         "instead": "counts instead of work, peak and share",
@@ -55,9 +60,13 @@ TEXT: dict[str, dict[str, Any]] = {
         "peak": "峰值，TFLOPS",
         "share": "达到峰值的比例，%",
         "watts": "功率，W",
-        "price": "每 kWh 电价",
+        "price": "电价，元/kWh",
+        "on_the_bill": "见电费账单，分时电价填峰段",
+        "off_peak": "谷段电价，元/kWh",
+        "off_peak_hours": "每天谷段小时数",
+        "not_needed": "没有分时电价就空着",
         "faster": "速度是 Mac 的几倍",
-        "per_hour": "每小时租金",
+        "per_hour": "每小时租金，元",
         "instead": "填了就不用计算量、峰值和比例",
         "cores": "{name}，{gpu_cores} 核 GPU",
         "result": {
@@ -77,12 +86,19 @@ def number(value: float | None) -> str:
     return "" if value is None else f"{float(f'{value:.6g}'):.10g}"
 
 
-def field(name: str, text: Mapping[str, Any], value: float | None = None, hint: str = "") -> str:
+def field(
+    name: str,
+    text: Mapping[str, Any],
+    value: float | None = None,
+    hint: str = "",
+    most: float | None = None,
+) -> str:
     """Return a labelled field for a number that is not negative."""
     note, width = "", ""
     if hint:
         note, width = f"<small>{hint}</small>", ' class="training-calculator__double"'
-    kind = 'type="number" min="0" step="any" inputmode="decimal"'
+    limit = "" if most is None else f' max="{most}"'
+    kind = f'type="number" min="0"{limit} step="any" inputmode="decimal"'
     entry = f'<input name="{name}" {kind} value="{number(value)}">'
     return f"<label{width}><span>{text[name]}</span>{note}{entry}</label>"
 
@@ -143,7 +159,9 @@ def form(language: str) -> str:
             field("peak", text, mac["peak"]),
             field("share", text, 100 * FACTS["share"]),
             field("watts", text, mac["watts"]),
-            field("price", text, FACTS["electricity"]),
+            field("price", text, PRICE[language], text["on_the_bill"]),
+            field("off_peak", text, hint=text["not_needed"]),
+            field("off_peak_hours", text, most=HOURS_PER_DAY),
         ),
         group(text["rented"], field("faster", text, FACTS["faster"]), field("per_hour", text)),
     ]
@@ -157,6 +175,7 @@ def calculator(language: str) -> str:
         for name, label in TEXT[language]["result"].items()
     )
     data = f'data-training-calculator data-units="{"|".join(UNITS[language])}"'
+    data += f' data-currency="{CURRENCY[language]}"'
     return f"""<div class="training-calculator {MADE_FROM_DATA}" {data} hidden>
 {form(language)}
 <div class="training-calculator__results" role="status"><dl>{shown}</dl></div>

@@ -27,7 +27,6 @@ class LossHistory:
     results: dict[str, float] = field(default_factory=dict)
 
 
-# --8<-- [start:sample_lines]
 def sample_lines(file: BinaryIO, places: int) -> Iterator[bytes]:
     """Yield the lines of a small `file`; of a large one, lines at `places` even distances and at its end.
 
@@ -45,7 +44,6 @@ def sample_lines(file: BinaryIO, places: int) -> Iterator[bytes]:
         yield from lines[0 if start == 0 else 1 : -1]
 
 
-# --8<-- [end:sample_lines]
 def read_history(path: Path, places: int) -> LossHistory:
     """Return the losses in `path`, about as many as a curve with `places` points needs.
 

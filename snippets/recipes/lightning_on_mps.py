@@ -18,8 +18,8 @@ class Network(pl.LightningModule):
 
 
 batches = torch.utils.data.DataLoader(torch.randn(64, 9), batch_size=16)
-quiet = {"logger": False, "enable_checkpointing": False, "enable_progress_bar": False}
-trainer = pl.Trainer(accelerator="auto", devices=1, max_epochs=2, **quiet)
+off = ["logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary"]
+trainer = pl.Trainer(accelerator="auto", max_epochs=2, **dict.fromkeys(off, False))
 trainer.fit(Network(), batches)
 print("device:", trainer.strategy.root_device.type, "| steps:", trainer.global_step)
 # --8<-- [end:recipe]

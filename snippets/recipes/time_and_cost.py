@@ -3,12 +3,11 @@
 # --8<-- [start:recipe]
 from timeit import timeit
 
-import torch
-from torch.utils.flop_counter import FlopCounterMode
+import torch.utils.flop_counter
 
 device = "mps" if torch.backends.mps.is_available() else "cpu"
-model = torch.nn.TransformerEncoderLayer(256, nhead=4, batch_first=True).to(device)
-batch, steps = torch.randn(16, 64, 256, device=device), 100_000
+model = torch.nn.TransformerEncoderLayer(256, nhead=4, batch_first=True)
+batch, steps = torch.randn(16, 64, 256), 100_000
 
 
 def step():
@@ -16,9 +15,11 @@ def step():
     next(model.parameters()).grad.sum().item()  # waits until the GPU has finished
 
 
-with FlopCounterMode(display=False) as count:
-    step()  # this is also the warm-up
+with torch.utils.flop_counter.FlopCounterMode(display=False) as count:
+    step()  # on the CPU, because on MPS the count would be too low
 
+model, batch = model.to(device), batch.to(device)
+step()  # the warm-up
 seconds = timeit(step, number=20) / 20
 print(f"{count.get_total_flops() / 1e9:.2f} GFLOP, {seconds:.3f} s per step ({device})")
 print(f"{steps:,} steps: {steps * seconds / 3600:.1f} h")

@@ -21,7 +21,3 @@ python examples/benchmark.py cifar_optimizers --levels mps+bf16,mps,cpu
 # --8<-- [start:workers]
 python examples/benchmark.py cifar_optimizers --levels mps --workers 0,2,4
 # --8<-- [end:workers]
-
-# --8<-- [start:power]
-pmset -g batt
-# --8<-- [end:power]

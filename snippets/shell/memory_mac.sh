@@ -2,7 +2,7 @@
 # ci: no - macOS only: asks for MPS; footprint and vm.swapusage belong to macOS
 
 # --8<-- [start:allocator]
-PYTORCH_DEBUG_MPS_ALLOCATOR=3 python -m snippets.memory mps
+PYTORCH_DEBUG_MPS_ALLOCATOR=3 TORCH_CPP_LOG_LEVEL=INFO python -m snippets.memory mps
 # --8<-- [end:allocator]
 
 # --8<-- [start:footprint]

@@ -13,9 +13,9 @@ python -c "from modelscope import snapshot_download as d; print(d('Qwen/Qwen2.5-
 # --8<-- [end:modelscope]
 
 # --8<-- [start:wheel]
-mac="--only-binary=:all: --platform macosx_15_0_arm64 --python-version 3.13 --dest wheels"
-# shellcheck disable=SC2086  # several words
-python -m pip download $mac --no-deps torch==2.15.0
-# shellcheck disable=SC2086
-python -m pip download $mac filelock fsspec jinja2 networkx setuptools sympy typing-extensions
+python -m pip download --no-deps --only-binary=:all: --dest wheels \
+    --platform macosx_15_0_arm64 --python-version 3.13 torch==2.15.0
+python -m pip download --only-binary=:all: --dest wheels \
+    --platform macosx_15_0_arm64 --python-version 3.13 \
+    filelock fsspec jinja2 networkx setuptools sympy typing-extensions
 # --8<-- [end:wheel]

@@ -86,10 +86,20 @@ def test_it_shows_the_worked_examples(form, language):
             form.locator("select").nth(0).select_option(label=training)
             form.locator("select").nth(1).select_option(label=mac)
             found = shown(form)
-            assert cells[mac].split("<br>")[:2] == [found["time"], found["energy"]]
-            assert cells[mac].split("<br>")[2].split()[0] == found["electricity"]
+            assert cells[mac].split("<br>") == [found["time"], found["energy"]]
             compared += 1
     assert compared == 8
+
+
+def test_cheaper_hours_count(form, language):
+    type_in(form, steps=2_500, measured=0.2, watts=3900, price=0.31, faster=1, per_hour=1)
+    for off_peak, hours in ((0.155, 8), (0, 24), (0.2, 0)):
+        type_in(form, off_peak=off_peak, off_peak_hours=hours)
+        expected = results(language, 0.2, 2_500, 3900, 0.31, 1, 1, (off_peak, hours))
+        assert shown(form) == expected
+    for price, hours in ((0.155, None), (None, 8), (0.155, 25)):  # one is missing, or impossible
+        type_in(form, off_peak=price, off_peak_hours=hours)
+        assert shown(form)["electricity"] == "–"
 
 
 def test_measured_seconds_count_instead_of_the_estimate(form):
@@ -104,7 +114,7 @@ def test_measured_seconds_count_instead_of_the_estimate(form):
 
 def test_what_cannot_be_computed_is_a_dash(form):
     assert shown(form)["rent"] == "–"  # no rent is filled in
-    type_in(form, watts=None)
+    type_in(form, price=0.3, watts=None)
     assert [name for name, text in shown(form).items() if text == "–"] == ["energy", "electricity", "rent"]
     type_in(form, steps=-5)
     assert shown(form)["time"] == shown(form)["rented"] == "–"
@@ -122,7 +132,7 @@ def test_own_values_are_named_so(form):
 def test_keyboard_reaches_every_field_and_enter_stays(form):
     form.locator("select").first.focus()
     names = []
-    for _ in range(11):
+    for _ in range(13):
         names.append(form.evaluate("document.activeElement.name"))
         form.keyboard.press("Tab")
     assert names == [
@@ -135,6 +145,8 @@ def test_keyboard_reaches_every_field_and_enter_stays(form):
         "share",
         "watts",
         "price",
+        "off_peak",
+        "off_peak_hours",
         "faster",
         "per_hour",
     ]

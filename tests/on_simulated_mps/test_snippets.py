@@ -24,6 +24,7 @@ from snippets.operator_workarounds import (
     eig_on_cpu,
     multi_margin_loss,
     rrelu,
+    sparse_product,
 )
 from snippets.precision import dtype_inside, pick_precision
 from snippets.recompute import run_recomputed
@@ -120,6 +121,12 @@ def test_the_work_arounds_use_what_the_device_has():
     assert values.device.type == "mps"
     assert multi_margin_loss(torch.randn(3, 4, device=MPS), torch.tensor([0, 1, 2], device=MPS)) >= 0
     assert rrelu(torch.ones(3, device=MPS)).tolist() == [1, 1, 1]
+    rows, columns = torch.tensor([[0, 0, 1], [1, 2, 0]], device=MPS)
+    values = torch.tensor([2.0, 3.0, 5.0], device=MPS, requires_grad=True)
+    product = sparse_product(rows, columns, values, torch.eye(3, device=MPS), 2)
+    assert product.tolist() == [[0, 2, 3], [5, 0, 0]]
+    product.sum().backward()
+    assert values.grad is not None and values.grad.tolist() == [1, 1, 1]
 
 
 def test_gradients_accumulate():

@@ -17,6 +17,7 @@ PAGE = SimpleNamespace(file=SimpleNamespace(src_uri="guides/speed.md"))
 CODE_OR_LINK = re.compile(
     r"(?<!`)(?P<mark>`+)(?!`)[^\n]+?(?<!`)(?P=mark)(?!`)|<code>.*?</code>|\]\(https?://[^)]+\)|href=\"[^\"]+\""
 )
+PRESET_PRICE = re.compile(r'name="price"[^>]*>')  # in euros in English; in Chinese the reader fills it in
 
 
 def put_in(markdown):
@@ -31,6 +32,12 @@ def on_a_chinese_page(monkeypatch):
 def test_table_replaces_its_marker_in_page_language(monkeypatch):
     monkeypatch.setitem(data_tables.error_messages.TABLES, "error-index", lambda language: f"| {language} |")
     assert put_in("Before\n\n<!-- table: error-index -->\n\nafter") == "Before\n\n| zh |\n\nafter"
+
+
+def test_a_table_in_a_fold_is_indented(monkeypatch):
+    monkeypatch.setitem(data_tables.error_messages.TABLES, "error-index", lambda language: "| a |\n\nbelow")
+    folded = put_in('??? note "Title"\n\n    <!-- table: error-index -->\n')
+    assert folded == '??? note "Title"\n\n    | a |\n\n    below\n'
 
 
 @pytest.mark.parametrize("name", ["nothing", "operators-nothing", "speeds-", "variables-x"])
@@ -72,7 +79,8 @@ def test_tables_on_pages_are_those_that_exist(language):
 @pytest.mark.parametrize("name", sorted(data_tables.renderers()))
 def test_languages_have_equal_figures_code_and_links(name):
     english, chinese = (data_tables.render(name, language) for language in ("en", "zh"))
-    assert compare_numbers(english, chinese, exact=True)[1] == []
+    numbers = [PRESET_PRICE.sub("", text) for text in (english, chinese)]
+    assert compare_numbers(*numbers, exact=True)[1] == []
     code_and_links = [
         sorted(found[0] for found in CODE_OR_LINK.finditer(text)) for text in (english, chinese)
     ]

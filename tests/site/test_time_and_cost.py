@@ -51,6 +51,15 @@ def test_a_result_by_hand():
     }
 
 
+def test_the_chinese_edition_counts_in_yuan():
+    found = time_and_cost.results("zh", 0.5, 14_400, 100, 0.6, faster=4, per_hour=3, off_peak=(0.3, 8))
+    assert found["electricity"] == "0.10 元"  # 0.2 kWh at a mean of 0.5
+    assert found["rent"] == "1.50 元"
+    fields = re.findall(r'name="(\w+)" [^>]*value="([^"]*)"', training_calculator.calculator("zh"))
+    assert dict(fields)["price"] == ""
+    assert time_and_cost.results("zh", 0.5, 14_400, 100, None)["electricity"] == "–"
+
+
 def test_weights_of_berts_layers():
     bert = time_and_cost.FACTS["bert"]
     layer = nn.TransformerEncoderLayer(768, 12, 3072, device="meta")
@@ -68,7 +77,7 @@ def test_every_worked_example_follows_from_its_row():
         for mac, cell in zip(macs, cells, strict=True):
             operations = float(work.split()[0]) * 1e12 * int(steps.replace(",", ""))
             seconds = operations / (mac["peak"] * 1e12) / 0.4
-            time, energy, _ = cell.split("<br>")
+            time, energy = cell.split("<br>")
             number, unit = time.split()
             assert float(number) * scale[unit] == pytest.approx(seconds, rel=0.05)
             assert float(energy.split()[0]) == pytest.approx(mac["most"] * seconds / 3.6e6, rel=0.01)

@@ -219,3 +219,22 @@ def test_fake_quantize_per_channel(operators):
         operators,
         "fake_quantize_per_channel_affine_cachemask",
     )
+
+
+def test_sparse_product(operators):
+    """Also with two entries in one place and with a row that has none; gradients of both factors."""
+    torch.manual_seed(0)
+    rows, columns = torch.tensor([[0, 0, 2, 2, 3], [1, 4, 0, 0, 4]])
+    values = torch.randn(5, dtype=torch.float64, requires_grad=True)
+    dense = torch.randn(5, 3, dtype=torch.float64, requires_grad=True)
+    weights = torch.linspace(1, 2, 12, dtype=torch.float64).reshape(4, 3)
+    matrix = torch.sparse_coo_tensor(torch.stack([rows, columns]), values, (4, 5))
+    expected = torch.sparse.mm(matrix, dense)
+    gradients = torch.autograd.grad((expected * weights).sum(), (values, dense))
+    with OperatorRecorder() as recorder:
+        result = workarounds.sparse_product(rows, columns, values, dense, 4)
+        found = torch.autograd.grad((result * weights).sum(), (values, dense))
+    assert missing_on_mps(recorder.counts, operators) == {}
+    assert not recorder.counts.keys() & missing_before()
+    torch.testing.assert_close(result, expected)
+    torch.testing.assert_close(found, gradients)

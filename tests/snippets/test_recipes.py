@@ -23,8 +23,17 @@ GUIDES = {
     for path in sorted((ROOT / "docs/en/guides").glob("*.md"))
 }
 # A recipe named like its framework would be imported in its place.
-FRAMEWORKS = {"frameworks/hydra.md": "hydra_overrides", "frameworks/lightning.md": "lightning_on_mps"}
-NEEDS = {"hydra_overrides": {"hydra"}, "lightning_on_mps": {"pytorch_lightning"}}  # beside PyTorch
+FRAMEWORKS = {
+    "frameworks/hydra.md": "hydra_overrides",
+    "frameworks/lightning.md": "lightning_on_mps",
+    "frameworks/trainer.md": "trainer",
+}
+NEEDS = {  # beside PyTorch
+    "accelerate_loop": {"accelerate"},
+    "hydra_overrides": {"hydra"},
+    "lightning_on_mps": {"pytorch_lightning"},
+    "trainer": {"transformers"},
+}
 needs_a_compiler = pytest.mark.skipif(
     not any(shutil.which(name) for name in ("c++", "g++", "clang++")),
     reason="the compiler of torch.compile for the CPU needs a C++ compiler, and there is none",

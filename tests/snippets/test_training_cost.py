@@ -5,7 +5,14 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from snippets.training_cost import attention_work, dense_work, energy_kwh, rent, seconds_per_step
+from snippets.training_cost import (
+    attention_work,
+    dense_work,
+    energy_kwh,
+    mean_price,
+    rent,
+    seconds_per_step,
+)
 
 
 def counted(layer, inputs):
@@ -49,3 +56,9 @@ def test_time_energy_and_rent_by_hand():
     assert energy_kwh(1000, 3600) == 1
     assert energy_kwh(50, 20 * 3600) == 1
     assert rent(8 * 3600, 4, 1.5) == 3  # two hours
+
+
+def test_the_mean_price_counts_the_cheaper_hours():
+    assert mean_price(0.6, 0.3, 8) == pytest.approx((16 * 0.6 + 8 * 0.3) / 24)
+    assert mean_price(0.6, 0.3, 0) == 0.6
+    assert mean_price(0.6, 0.3, 24) == pytest.approx(0.3)

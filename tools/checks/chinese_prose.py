@@ -1,13 +1,21 @@
-"""Find what was left in English on a Chinese page: sentences, headings, titles, table cells."""
+"""Find what reads like a translation on a Chinese page.
+
+That is what was left in English: sentences, headings, titles, table cells. And it is more colons and
+semicolons than Chinese authors write, who join what belongs together with 因为, 所以, 如果 and 不过.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from tools.checks.page_reader import EXTERNAL, Page, Section
+from tools.checks.page_reader import EXTERNAL, Page, Section, read_markdown
 
 LONGEST_RUN = 6  # Latin words in a row that make an English sentence
+
+COLONS, SEMICOLONS = 9, 2  # per 1,000 Han at most
+FEWEST_COLONS, FEWEST_SEMICOLONS = 3, 1  # that every text may have, however short it is
 
 HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _LATIN_WORD = re.compile(r"[A-Za-z][A-Za-z'’-]+")
@@ -17,6 +25,38 @@ _BETWEEN = r"(?:[^A-Za-z\u2e80-\uffff|\n]|\n(?!\s*\n|\s*(?:[-*+]|\d+\.)\s))+"
 _RUN = re.compile(rf"[A-Za-z][A-Za-z'’-]*(?:{_BETWEEN}[A-Za-z][A-Za-z'’-]*)+")
 _LOWER_WORD = re.compile(r"(?<![\w.])[a-z]{3,}(?!\.?\w)")  # not the parts of dotted names
 _EXTERNAL_TEXT = re.compile(f"{EXTERNAL[0]}[^{EXTERNAL[1]}]*{EXTERNAL[1]}")
+
+
+_IMAGE = re.compile(r"!\[[^]]*\]\([^)]*\)")  # its text stands there twice, for light and for dark
+
+
+@dataclass(frozen=True)
+class Marks:
+    """How many Han, colons and semicolons the prose of a page has: no code, table, picture or comment."""
+
+    han: int
+    colons: int
+    semicolons: int
+
+    def __str__(self) -> str:
+        """Return the figures as one line."""
+        shares = (f"{1000 * count / max(self.han, 1):.1f}" for count in (self.colons, self.semicolons))
+        return ("{} colons and {} semicolons in {} Han: {} and {} per 1,000").format(
+            self.colons, self.semicolons, self.han, *shares
+        )
+
+    def too_many(self) -> bool:
+        """Return whether there are more than Chinese authors write."""
+        colons = max(FEWEST_COLONS, COLONS * self.han / 1000)
+        return self.colons > colons or self.semicolons > max(FEWEST_SEMICOLONS, SEMICOLONS * self.han / 1000)
+
+
+def marks(text: str) -> Marks:
+    """Count the marks of a Markdown page."""
+    page = read_markdown(_IMAGE.sub("", text))
+    lines = [line for number, line in enumerate(page.prose, 1) if number not in page.table_lines]
+    prose = "\n".join(lines)
+    return Marks(len(HAN.findall(prose)), prose.count("："), prose.count("；"))
 
 
 def own_words(text: str) -> str:

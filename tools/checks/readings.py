@@ -37,7 +37,7 @@ ROOT = Path(__file__).resolve().parents[2]
 READINGS = "docs/data/readings.yaml"
 FAQ = "facts/faq.md"
 _ANSWER = re.compile(r"^### [^\n]*\{ #(?P<id>[\w-]+) \}\n.*?(?=^#{1,3} |\Z)", re.M | re.S)
-TABLE_MARKER = re.compile(r"^<!-- table: ([\w-]+) -->$", re.M)
+TABLE_MARKER = re.compile(r"^ *<!-- table: ([\w-]+) -->$", re.M)
 HEAD = """\
 # What was checked against its sources by somebody who did not write it, one record per page or entry.
 # Written by `python -m tools.checks.readings stamp`; that file tells what a key is and what the hash covers.

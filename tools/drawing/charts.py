@@ -12,10 +12,12 @@ import numpy
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import PercentFormatter
 
 from tools.drawing.page import Part, picked
 from tools.expressions import CLEARLY_LOWER
+from tools.versions import number
 
 CELLS = {"with the move": "#17607a", "back to the middle": "#8f430f"}
 FULL = 0.8  # share from which a cell needs light letters
@@ -204,8 +206,69 @@ def groups(rows: Sequence[Mapping[str, Any]], field: str) -> Iterator[tuple[floa
         first = last + 1
 
 
+def releases(figure: Figure, part: Part) -> None:
+    """Draw which releases of PyTorch work on which macOS: a row for releases that need the same one.
+
+    Releases from the recommended one on are in full colour.
+    """
+    colours, table = part.colours, part.data()
+    known = table["releases"].items()
+    lowest = {name: release.get("works_from", release["macos"]) for name, release in known}
+    best = number(table["recommended_from"])
+    rows = [
+        (*group, list(names))
+        for group, names in groupby(lowest, key=lambda name: (lowest[name], number(name) >= best))
+    ]
+    systems = [entry["at_least"] for entry in reversed(table["macos"])][1:]  # the oldest is too old for MPS
+    axes = figure.add_axes((0.27, 0.13, 0.71, 0.68))
+    for row, (floor, recommended, _) in enumerate(rows):
+        for column, system in enumerate(systems):
+            works = number(system) >= number(floor)
+            fill = colours["blue" if recommended else "box"] if works else "none"
+            cell = Rectangle((column - 0.46, row - 0.4), 0.92, 0.8, facecolor=fill, edgecolor=colours["blue"])
+            cell.set_linestyle("-" if works else ":")
+            axes.add_patch(cell)
+            ink = colours["paper" if works and recommended else "ink" if works else "grey"]
+            answer = ("yes" if recommended else "yes *") if works else "no"
+            axes.text(column, row, answer, ha="center", va="center", color=ink)
+    axes.set(xlim=(-0.5, len(systems) - 0.5), ylim=(len(rows) - 0.5, -0.5))
+    axes.set_xticks(range(len(systems)), [system.removesuffix(".0") for system in systems])
+    axes.set_yticks(
+        range(len(rows)), ["–".join(dict.fromkeys((names[-1], names[0]))) for _, _, names in rows]
+    )
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    figure.text(0.27, 0.93, "macOS version")
+    figure.text(0.01, 0.93, "PyTorch")
+    figure.text(0.01, 0.03, part.spec["below"])
+
+
+def growth(figure: Figure, part: Part) -> None:
+    """Draw a line for each entry of the data, both axes logarithmic, with its name at its end."""
+    spec, table = part.spec, part.data()
+    axes = figure.add_axes((0.2, 0.14, 0.58, 0.74))
+    for colour, (name, text) in zip(("blue", "orange", "grey"), spec["rows"].items(), strict=True):
+        values = picked(table, [spec["in"], {spec["row"]: name}, spec["value"]])
+        style = {"color": part.colours[colour], "marker": "o", "markersize": 4}
+        axes.plot(table[spec["by"]], values, **style)
+        beside = {"xytext": (8, spec["shift"].get(name, 0)), "textcoords": "offset points", "va": "center"}
+        axes.annotate(text, (table[spec["by"]][-1], values[-1]), **beside, color=part.colours[colour])
+    axes.set(xscale="log", yscale="log", ylim=spec["ylim"])
+    axes.set_xticks(spec["xticks"], [f"{tick:g}" for tick in spec["xticks"]])
+    axes.set_yticks(list(spec["yticks"]), list(spec["yticks"].values()))
+    axes.minorticks_off()
+    axes.grid(alpha=0.25)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.text(0.01, 0.94, spec["title"])
+    figure.text(0.78, 0.01, spec["below"], ha="right")
+
+
 def dots(axes: Axes, part: Part) -> None:
-    """Draw a row for each name: a dot for each seed or one alone, a line at the mean and at the best."""
+    """Draw a row for each name: a dot for each seed or one alone, a line at the mean and at the best.
+
+    Without a mean, the axis is logarithmic and has names for its ticks, and a line stands at 1.
+    """
     spec, colours, rows = part.spec, part.colours, part.spec["rows"]
     way = [spec["value"]] if isinstance(spec["value"], str) else spec["value"]
     for place, which in enumerate(rows.values()):
@@ -213,16 +276,26 @@ def dots(axes: Axes, part: Part) -> None:
         values = found if isinstance(found, list) else [found]
         beside = [place - 0.35, place + 0.35]
         axes.plot(values, [place] * len(values), "o", color=colours["orange"], markersize=5, alpha=0.7)
-        axes.plot([statistics.fmean(values)] * 2, beside, color=colours["blue"], linewidth=2)
+        if spec.get("mean", True):
+            axes.plot([statistics.fmean(values)] * 2, beside, color=colours["blue"], linewidth=2)
+        else:
+            axes.plot(values, [place] * len(values), color=colours["orange"], linewidth=2)
         if limit := spec.get("limit"):
             best = statistics.fmean(picked(part.data(), [which, limit]))
             axes.plot([best] * 2, beside, color=colours["grey"], linestyle="--", linewidth=1.5)
     if "limit" in spec:
         axes.text(best, -0.6, spec["limit_name"], ha="right")
-    axes.set(xlim=spec["xlim"], xticks=spec["xticks"], ylim=(len(rows) - 0.5, -0.5))
+    axes.set(xlim=spec["xlim"], ylim=(len(rows) - 0.5, -0.5))
     axes.set_yticks(range(len(rows)), list(rows))
     axes.tick_params(axis="y", length=0)
-    axes.xaxis.set_major_formatter(PercentFormatter(1))
+    if spec.get("mean", True):
+        axes.set_xticks(spec["xticks"])
+        axes.xaxis.set_major_formatter(PercentFormatter(1))
+    else:
+        axes.set_xscale("log")
+        axes.set_xticks(list(spec["xticks"]), list(spec["xticks"].values()))
+        axes.minorticks_off()
+        axes.axvline(1, color=colours["grey"], linewidth=1)
 
 
 def slopes(axes: Axes, part: Part) -> None:
@@ -243,6 +316,8 @@ KINDS: dict[str, Callable[[Figure, Part], None]] = {
     "ratios": ratios,
     "calibration": calibration,
     "shares": shares,
+    "releases": releases,
+    "growth": growth,
 }
 SMALL: dict[str, Callable[[Axes, Part], None]] = {
     "calibration": small_calibration,

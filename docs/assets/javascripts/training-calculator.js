@@ -20,7 +20,17 @@ function startTrainingCalculator() {
     return number.toFixed(Math.min(shift, 100))
   }
 
-  const money = number => number.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+  const money = number =>
+    number.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 }) + box.dataset.currency
+
+  const left = name => form.elements[name].validity.valid && !form.elements[name].value
+
+  // As mean_price() in snippets/training_cost.py, where the fields of the cheaper hours are filled in.
+  function price() {
+    const peak = value("price")
+    if (left("off_peak") && left("off_peak_hours")) return peak
+    return peak + (value("off_peak") - peak) * value("off_peak_hours") / 24
+  }
 
   function duration(seconds) {
     const place = [100, 100 * 60, 48 * 3600].filter(limit => seconds >= limit).length
@@ -37,7 +47,7 @@ function startTrainingCalculator() {
       step: [step, number => figures(number) + " s"],
       time: [seconds, duration],
       energy: [energy, number => figures(number) + " kWh"],
-      electricity: [energy * value("price"), money],
+      electricity: [energy * price(), money],
       rented: [rented, duration],
       rent: [rented / 3600 * value("per_hour"), money],
     }

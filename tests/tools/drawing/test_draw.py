@@ -17,9 +17,9 @@ FILES = [
     f"{name}-{scheme}.{language}.svg" for name in PICTURES for scheme in COLOURS for language in LANGUAGES
 ]
 TEXT = "{http://www.w3.org/2000/svg}text"
-CHINESE = re.compile("[\u3001-\u9fff]")
+CHINESE = re.compile("[\u3001-\u9fff\uff00-\uffef]")
 NAMES = re.compile(
-    r"[\d.%−–]+|softmax|obv|vwap|[a-z]+(_[a-z0-9]+)+|\w+\.py|SGD|R?AdamW?|Lion|Muon"
+    r"[\d.%−–⁻⁰¹²³⁴-⁹]+|b?float\d+|softmax|obv|vwap|[a-z]+(_[a-z0-9]+)+|\w+\.py|SGD|R?AdamW?|Lion|Muon"
 )  # of things
 
 
