@@ -267,9 +267,9 @@ class DrawsOfBatch(TorchFunctionMode):
     others would draw the same in all processes.
     """
 
-    def __init__(self, parts: int = 1) -> None:
+    def __init__(self, parts: int, device: torch.device) -> None:
         super().__init__()
-        self.parts = parts
+        self.parts, self.device = parts, device
 
     def __torch_function__(
         self, function: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None
@@ -303,10 +303,52 @@ class DrawsOfBatch(TorchFunctionMode):
         """Return factors for `values`: 0 for a random `share` of them, 1 / (1 - share) for the others."""
         return self.own_rows(lambda size: F.dropout(values.new_ones(size), share), values.shape)
 
+    def outside(self, network: Callable[..., Value]) -> Callable[..., Value]:
+        """Return `network` as it is on the CPU, and on a GPU so that it runs outside the block.
 
-def draws_of_batch(parts: int = 1) -> contextlib.AbstractContextManager:
-    """Return DrawsOfBatch, or for one process a block in which nothing changes."""
-    return DrawsOfBatch(parts) if count() > 1 else contextlib.nullcontext()
+        A GPU has fused operators for dropout, which this block would take apart. There, each process draws
+        the dropout of its own samples from a stream of its own.
+        """
+        if self.device.type != "cuda":
+            return network
+
+        def run(*inputs: Any, **named: Any) -> Value:
+            self.__exit__(None, None, None)
+            try:
+                with own_stream(self.device):
+                    return network(*inputs, **named)
+            finally:
+                self.__enter__()
+
+        return run
+
+
+@contextlib.contextmanager
+def own_stream(device: torch.device) -> Iterator[None]:
+    """Inside the block, each process draws other numbers on a CUDA device; then all draw the same again."""
+    generator = torch.cuda.default_generators[device.index or 0]
+    seed, offset = generator.initial_seed(), generator.get_offset()
+    generator.manual_seed(seed + 1_000_003 * rank())
+    generator.set_offset(offset)
+    try:
+        yield
+    finally:
+        offset = generator.get_offset()  # equal in all processes, which draw equally many
+        generator.manual_seed(seed)
+        generator.set_offset(offset)
+
+
+@contextlib.contextmanager
+def draws_of_batch(device: torch.device, parts: int = 1) -> Iterator[Callable[[Any], Any]]:
+    """Draw as DrawsOfBatch does inside the block; yields a function that a network is passed through.
+
+    With one process, nothing changes.
+    """
+    if count() == 1:
+        yield lambda network: network
+        return
+    with DrawsOfBatch(parts, device) as draws:
+        yield draws.outside
 
 
 # --8<-- [end:draws]

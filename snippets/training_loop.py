@@ -109,8 +109,8 @@ class Task:
         """
         total = torch.zeros((), device=self.state.device)
         for part, share in averaged_last(self.network, self.parts(batch)):  # one part without --accumulate
-            with draws_of_batch():
-                measures = share * self.measures(part, self.network)
+            with draws_of_batch(self.state.device) as drawn:
+                measures = share * self.measures(part, drawn(self.network))
             self.state.scaler.scale(measures[0]).backward()
             total = total + measures.detach()
         optimizer_step(self.state, self.max_norm)

@@ -110,7 +110,7 @@ class ImageClassification(Task):
         """Yield the microbatches of a batch, whose images are augmented here unless the workers did it."""
         images, labels = batch
         if not self.options.workers:
-            with draws_of_batch(self.options.accumulate):
+            with draws_of_batch(self.state.device, self.options.accumulate):
                 images = augmented(self.data, images)
         yield from super().parts((images, labels))
 

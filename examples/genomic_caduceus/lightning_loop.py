@@ -47,8 +47,8 @@ class Module(pl.LightningModule):
     def training_step(self, batch: Any, index: int) -> torch.Tensor:
         """Return the loss of a batch; Lightning calls backward on it."""
         check_autocast(self)
-        with draws_of_batch():
-            self.measures = self.task.measures(batch, self.task.network)
+        with draws_of_batch(self.task.state.device) as drawn:
+            self.measures = self.task.measures(batch, drawn(self.task.network))
         return self.measures[0]
 
     def configure_optimizers(self) -> Any:
