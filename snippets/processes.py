@@ -35,7 +35,9 @@ LOST = ("gloo", "Connection closed by peer", "Connection reset by peer", "Broken
 # --8<-- [start:rank]
 def count() -> int:
     """Return the number of processes that share the training."""
-    return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
+    if Control.alone or not dist.is_available() or not dist.is_initialized():
+        return 1
+    return dist.get_world_size()
 
 
 def rank() -> int:
@@ -81,6 +83,17 @@ class Control:
     """The group for decisions, as opposed to gradients: on the CPU, and with more patience."""
 
     group: Any = None
+    alone = False  # whether this process computes as if there were no others
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """Inside the block, compute as if this process were the only one, because the others may be waiting."""
+    before, Control.alone = Control.alone, True
+    try:
+        yield
+    finally:
+        Control.alone = before
 
 
 @contextlib.contextmanager

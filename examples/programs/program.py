@@ -38,6 +38,7 @@ from snippets.errors import Option, RunError, UsageError, tell
 from snippets.memory import is_out_of_memory
 from snippets.precision import Precision, pick_precision
 from snippets.processes import (
+    alone,
     check_alike,
     count,
     first_then_others,
@@ -405,5 +406,6 @@ def compiled(task: Task, module: nn.Module, batch: Any) -> Network:
     def loss(network: Network) -> torch.Tensor:
         return task.measures(batch, network)[0]
 
-    network, task.facts["compile"] = compile_or_eager(module, loss)
+    with alone():  # the first process compiles before the others
+        network, task.facts["compile"] = compile_or_eager(module, loss)
     return network

@@ -6,7 +6,11 @@ A job is
 {"program": …, "folder": working folder, "words": options, "count": processes} and may have more:
 
 - "own": for each process, a list of the keys of RANKS, what happens to it before it trains
-- "agent": False lets the first process keep the store, as when processes are started by hand
+- "by hand": True lets the first process keep the store
+- "further": for each process, more words
+- "started": how many of the processes there are, by default all
+- "like torchrun": True lets the others get SIGTERM when a process fails
+- "patience": seconds after which what hangs is killed
 - "environment": variables
 """
 
@@ -32,7 +36,7 @@ from snippets import processes, training_loop
 from snippets.errors import exit_with_one_line
 from snippets.training_loop import Training
 
-IN_THE_END = 120.0  # seconds, after which a job that hangs is ended
+PATIENCE = 120.0  # seconds
 
 
 def at_step(step, act):
@@ -74,7 +78,7 @@ def no_averaging():
     training_loop.synchronised = lambda network, device: network
 
 
-def interleaved():
+def repeated():
     """Plant a fault: in each step, the second process repeats the samples of the first."""
     from snippets import data_on_device, data_order
 
@@ -104,7 +108,7 @@ RANKS = {
     "own negatives": own_negatives,
     "unequal shares": unequal_shares,
     "no averaging": no_averaging,
-    "interleaved": interleaved,
+    "repeated": repeated,
     "impatient": impatient,
     "killed at 7": lambda: at_step(7, kill),
     "killed at once": kill,
@@ -129,6 +133,12 @@ def store():
     os.close(writing)
     with os.fdopen(reading) as port:
         return child, port.readline().strip()
+
+
+def end_and_wait(child):
+    """End a process."""
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
 
 
 def run_here(job, number, environment, folder):
@@ -175,8 +185,12 @@ def start(job):
         "OMP_NUM_THREADS": "1",
     }
     keeper = None
-    if job["count"] > 1 and job.get("agent", True):
+    if job["count"] > 1:
         keeper, environment["MASTER_PORT"] = store()
+    if keeper and job.get("by hand"):
+        end_and_wait(keeper)  # the port is free
+        keeper = None
+    if keeper:
         environment |= {"TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_RESTART_COUNT": "0"}
         environment |= {"TORCHELASTIC_RUN_ID": "job", "TORCHELASTIC_MAX_RESTARTS": "0", "GROUP_RANK": "0"}
     environment |= job.get("environment", {})
@@ -186,21 +200,20 @@ def start(job):
         if child == 0:
             run_here(job, number, environment, folder)
         children[child] = number
-    codes = wait(dict(children), job.get("like torchrun", False))
+    codes = wait(dict(children), job.get("patience", PATIENCE), job.get("like torchrun", False))
     if keeper:
-        os.kill(keeper, signal.SIGKILL)
-        os.waitpid(keeper, 0)
+        end_and_wait(keeper)
     read = [[(folder / f"{name}{n}").read_text() for n in range(len(children))] for name in ("err", "out")]
     seconds, cpu = time.monotonic() - began, used() - worked
     return {"codes": codes, "err": read[0], "out": read[1], "seconds": seconds, "cpu": cpu}
 
 
-def wait(children, like_torchrun):
-    """Return the exit codes of children; end them when it takes too long.
+def wait(children, patience, like_torchrun):
+    """Return the exit codes of children; kill them when it takes too long.
 
     Like torchrun, end all when one fails: they get SIGTERM.
     """
-    codes, timers = {}, [threading.Timer(IN_THE_END, end, (children, signal.SIGKILL))]
+    codes, timers = {}, [threading.Timer(patience, end, (children, signal.SIGKILL))]
     timers[0].start()
     while children:
         child, status = os.wait()
