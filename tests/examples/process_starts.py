@@ -112,6 +112,7 @@ RANKS = {
     "impatient": impatient,
     "killed at 7": lambda: at_step(7, kill),
     "killed at once": kill,
+    "killed late": lambda: (time.sleep(1), kill()),  # the others have begun to wait
     "terminated at 5": lambda: at_step(5, lambda: signal.raise_signal(signal.SIGTERM)),
     "interrupted at 5": lambda: at_step(5, lambda: signal.raise_signal(signal.SIGINT)),
     "other PyTorch": lambda: setattr(torch, "__version__", torch.torch_version.TorchVersion("2.0.0")),

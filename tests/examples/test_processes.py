@@ -429,6 +429,12 @@ class TestMistakes:
         assert run.codes[who] == -signal.SIGKILL and run.codes[1 - who] == 2 and run.seconds < 30
         assert run.err[1 - who].splitlines()[-1].startswith("error: the processes do not find each other: ")
 
+    def test_torchrun_need_not_wait_for_the_others_of_a_dead_process(self, share):
+        """They are not yet in a training that they could save, so its signal ends them."""
+        run = share(own=[[], ["killed late"]], like_torchrun=True)
+        assert (run.codes, run.err) == ([-signal.SIGTERM, -signal.SIGKILL], ["", ""])
+        assert run.seconds < 30
+
     def test_a_port_that_is_in_use(self, share):
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))  # it does not listen: what does not answer would be waited for
