@@ -6,6 +6,7 @@ take the same step. A program that is started without torchrun is one process, f
 
 import contextlib
 import os
+import signal
 import socket
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -59,10 +60,11 @@ def joined() -> Iterator[None]:
         return
     cuda = torch.cuda.is_available() and dist.is_nccl_available()
     try:
-        store, own, others = next(dist.rendezvous("env://", timeout=LATE))
-        backends = "cpu:gloo,cuda:nccl" if cuda else "gloo"
-        dist.init_process_group(backends, store=store, rank=own, world_size=others, timeout=LATE)
-        Control.group = dist.new_group(backend="gloo", timeout=DOWNLOADING)
+        with signals_end_at_once():
+            store, own, others = next(dist.rendezvous("env://", timeout=LATE))
+            backends = "cpu:gloo,cuda:nccl" if cuda else "gloo"
+            dist.init_process_group(backends, store=store, rank=own, world_size=others, timeout=LATE)
+            Control.group = dist.new_group(backend="gloo", timeout=DOWNLOADING)
     except (RuntimeError, ValueError) as error:  # DistError is a RuntimeError
         raise UsageError(f"the processes do not find each other: {first_line(error)}") from None
     try:
@@ -94,6 +96,18 @@ def alone() -> Iterator[None]:
         yield
     finally:
         Control.alone = before
+
+
+@contextlib.contextmanager
+def signals_end_at_once() -> Iterator[None]:
+    """Inside the block, SIGINT and SIGTERM end this process: it waits for others, and has nothing to save."""
+    numbers = signal.SIGINT, signal.SIGTERM
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextlib.contextmanager
