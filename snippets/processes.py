@@ -204,7 +204,7 @@ def from_first(value: Callable[[], Value]) -> Value:
     """Return what `value()` is in the first process; the others wait, and do not call it."""
     if count() == 1:
         return value()
-    found = [value() if rank() == 0 else None]
+    found: list[Any] = [value() if rank() == 0 else None]
     dist.broadcast_object_list(found, 0, group=Control.group)
     return found[0]
 

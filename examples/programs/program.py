@@ -250,8 +250,9 @@ def run_to_end(program: Program, training: Training, run: RunFolder | UnwrittenR
     bar = tqdm(total=task.total_steps, initial=state.step, unit="step", **on_terminal)
     with errors_after_restore(training), bar:
         training.train(stop, bar)
-        done = state.step >= task.total_steps and isinstance(run, RunFolder)
-        last_lines = report.conclude(task, run) if done else []
+        last_lines = []
+        if state.step >= task.total_steps and isinstance(run, RunFolder):
+            last_lines = report.conclude(task, run)
     if state.step < task.total_steps:
         assert stop.received is not None  # only a signal ends a training before its last step
         run.beat("interrupted")
@@ -279,7 +280,7 @@ def run_program(program: Program, argv: Sequence[str] | None, stop: StopSignals)
         explained_failures(f"out of memory; lower {size_settings(program, options)}"),
     ):
         opening = first_then_others(lambda: open_run(program, choice, options, opened))
-        if from_first(lambda: opening is None):
+        if from_first(lambda: opening is None) or opening is None:  # only the first one knows
             tell(f"{choice.folder} is finished; see {choice.folder}/summary.json")
             return 0
         task, run, config = opening
