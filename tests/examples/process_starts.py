@@ -92,6 +92,22 @@ def repeated():
     data_order.own_order = data_on_device.own_order = own_order
 
 
+def compares():
+    """Compare with the uncompiled network as --compile does, but compile nothing."""
+
+    def compile_or_eager(module, loss):
+        loss(module)
+        return module, "compiled"
+
+    importlib.import_module("examples.programs.program").compile_or_eager = compile_or_eager
+
+
+def compares_with_others():
+    """Plant a fault: while the others wait, the comparison asks for their share."""
+    importlib.import_module("examples.programs.program").alone = contextlib.nullcontext
+    compares()
+
+
 def kill():
     """End this process as a lack of memory would."""
     os.kill(os.getpid(), signal.SIGKILL)
@@ -104,6 +120,8 @@ def impatient():
 
 RANKS = {
     "save often": save_often,
+    "compares": compares,
+    "compares with others": compares_with_others,
     "own draws": own_draws,
     "own negatives": own_negatives,
     "unequal shares": unequal_shares,
