@@ -286,6 +286,8 @@ def run_program(program: Program, argv: Sequence[str] | None, stop: StopSignals)
         task, run, config = opening
         check_alike("the data", task.facts.get("data_crc32"))
         check_alike("the last step in the checkpoint", task.state.step)
+        folder = from_first(lambda: run.path)  # any process may name its last checkpoint in an error
+        run = run if isinstance(run, RunFolder) else UnwrittenRun(folder)
         advice = f"try a lower {program.spelling.option(Option('lr'))} (it was {options.lr:g})"
         return run_to_end(program, program.training(task, run, config, advice), run, stop)
 
