@@ -120,7 +120,7 @@ def silent_unless_first() -> Iterator[None]:
         yield
 
 
-def is_first_to_report(store: dist.Store) -> bool:
+def is_first_to_report(store: Any) -> bool:
     """Return whether no other process has reported an error: all may fail in the same way."""
     try:
         return store.add("errors", 1) == 1
@@ -130,7 +130,7 @@ def is_first_to_report(store: dist.Store) -> bool:
 
 def lost_process(error: BaseException) -> RunError | None:
     """Return an error that says so if `error` is what this process gets when another one has ended."""
-    if isinstance(error, Explained) or not isinstance(error, RuntimeError):
+    if count() == 1 or isinstance(error, Explained) or not isinstance(error, RuntimeError):
         return None
     if not isinstance(error, dist.DistError) and not any(sign in str(error) for sign in LOST):
         return None

@@ -3,8 +3,11 @@
 import multiprocessing
 import os
 import socket
+import subprocess
+import sys
 import traceback
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 import torch
@@ -369,7 +372,8 @@ def test_devices_of_several_processes(as_process, monkeypatch):
     assert chosen == [1]
 
 
-def test_errors_of_lost_processes_are_known():
+def test_errors_of_lost_processes_are_known(as_process):
+    as_process(0, 2)
     lost = (
         dist.DistBackendError("NCCL error in …"),
         RuntimeError("[gloo/pair.cc:1] Connection closed by peer"),
@@ -383,6 +387,24 @@ def test_errors_of_lost_processes_are_known():
         UsageError("Broken pipe"),
     ):
         assert lost_process(other) is None
+    as_process(0, 1)
+    assert lost_process(lost[1]) is None  # there is no other one
+
+
+@pytest.mark.program
+def test_one_process_needs_no_distributed_package():
+    """Some builds of PyTorch have none; nothing but `is_available` is there then."""
+    program = (
+        "import torch.distributed as d\n"
+        "for name in ('Store', 'DistError', 'HashStore', 'is_initialized'): delattr(d, name)\n"
+        "d.is_available = lambda: False\n"
+        "from snippets.processes import count, joined, lost_process\n"
+        "with joined(): print(count(), lost_process(RuntimeError('gloo')))"
+    )
+    command = [sys.executable, "-c", program]
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("1 None\n", 0), done.stderr
 
 
 def test_the_first_to_report_is_one():
