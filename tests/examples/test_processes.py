@@ -224,7 +224,8 @@ def test_two_processes_train_as_one(equal_to_one, program_name):
     if program_name == "cifar_optimizers":
         assert differences(shared, alone) == (0, 0)
     files = [{path.relative_to(run.folder) for path in contents(run.folder)} for run in (shared, alone)]
-    assert files[0] - {Path("curves.png")} == files[1] - {Path("curves.png")}
+    not_in_all = {Path("curves.png"), Path("checkpoints/previous.pt")}  # not drawn here; when it took longer
+    assert files[0] - not_in_all == files[1] - not_in_all
     log = (shared.folder / "train.log").read_text().splitlines()
     assert len(log) == len(set(log)) and any(line.startswith("weights ") for line in log)
     assert "2, " in shared.json("config.json")["processes"]
@@ -306,7 +307,7 @@ def test_planted_faults_are_found(equal_to_one, fault, settings):
 @pytest.mark.parametrize("program_name", [CHEAP, "genomic_caduceus/pretrain"], indirect=True)
 def test_the_first_process_may_compile_before_the_others(equal_to_one):
     """To compare, it computes a loss; the others wait, so it must not ask for their rows."""
-    equal_to_one(2, {"compile": True, "max_steps": 8}, 1e-6, 1e-4, own=[["compares"]] * 2)
+    equal_to_one(2, {"compile": True, "max_steps": 12}, 1e-6, 1e-4, own=[["compares"]] * 2)
 
 
 # ---- Nothing is lost ----
