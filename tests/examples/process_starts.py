@@ -96,7 +96,8 @@ def compares():
     """Compare with the uncompiled network as --compile does, but compile nothing."""
 
     def compile_or_eager(module, loss):
-        loss(module)
+        with torch.random.fork_rng(devices=[]):
+            loss(module)
         return module, "compiled"
 
     importlib.import_module("examples.programs.program").compile_or_eager = compile_or_eager
