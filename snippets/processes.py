@@ -6,6 +6,7 @@ take the same step. A program that is started without torchrun is one process, f
 
 import contextlib
 import os
+import signal
 import socket
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,7 +36,9 @@ LOST = ("gloo", "Connection closed by peer", "Connection reset by peer", "Broken
 # --8<-- [start:rank]
 def count() -> int:
     """Return the number of processes that share the training."""
-    return dist.get_world_size() if dist.is_available() and dist.is_initialized() else 1
+    if Control.alone or not dist.is_available() or not dist.is_initialized():
+        return 1
+    return dist.get_world_size()
 
 
 def rank() -> int:
@@ -57,10 +60,11 @@ def joined() -> Iterator[None]:
         return
     cuda = torch.cuda.is_available() and dist.is_nccl_available()
     try:
-        store, own, others = next(dist.rendezvous("env://", timeout=LATE))
-        backends = "cpu:gloo,cuda:nccl" if cuda else "gloo"
-        dist.init_process_group(backends, store=store, rank=own, world_size=others, timeout=LATE)
-        Control.group = dist.new_group(backend="gloo", timeout=DOWNLOADING)
+        with signals_end_at_once():
+            store, own, others = next(dist.rendezvous("env://", timeout=LATE))
+            backends = "cpu:gloo,cuda:nccl" if cuda else "gloo"
+            dist.init_process_group(backends, store=store, rank=own, world_size=others, timeout=LATE)
+            Control.group = dist.new_group(backend="gloo", timeout=DOWNLOADING)
     except (RuntimeError, ValueError) as error:  # DistError is a RuntimeError
         raise UsageError(f"the processes do not find each other: {first_line(error)}") from None
     try:
@@ -81,6 +85,29 @@ class Control:
     """The group for decisions, as opposed to gradients: on the CPU, and with more patience."""
 
     group: Any = None
+    alone = False  # whether this process computes as if there were no others
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """Inside the block, compute as if this process were the only one, because the others may be waiting."""
+    before, Control.alone = Control.alone, True
+    try:
+        yield
+    finally:
+        Control.alone = before
+
+
+@contextlib.contextmanager
+def signals_end_at_once() -> Iterator[None]:
+    """Inside the block, SIGINT and SIGTERM end this process: it waits for others, and has nothing to save."""
+    numbers = signal.SIGINT, signal.SIGTERM
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextlib.contextmanager
@@ -93,7 +120,7 @@ def silent_unless_first() -> Iterator[None]:
         yield
 
 
-def is_first_to_report(store: dist.Store) -> bool:
+def is_first_to_report(store: Any) -> bool:
     """Return whether no other process has reported an error: all may fail in the same way."""
     try:
         return store.add("errors", 1) == 1
@@ -103,7 +130,7 @@ def is_first_to_report(store: dist.Store) -> bool:
 
 def lost_process(error: BaseException) -> RunError | None:
     """Return an error that says so if `error` is what this process gets when another one has ended."""
-    if isinstance(error, Explained) or not isinstance(error, RuntimeError):
+    if count() == 1 or isinstance(error, Explained) or not isinstance(error, RuntimeError):
         return None
     if not isinstance(error, dist.DistError) and not any(sign in str(error) for sign in LOST):
         return None
@@ -177,7 +204,7 @@ def from_first(value: Callable[[], Value]) -> Value:
     """Return what `value()` is in the first process; the others wait, and do not call it."""
     if count() == 1:
         return value()
-    found = [value() if rank() == 0 else None]
+    found: list[Any] = [value() if rank() == 0 else None]
     dist.broadcast_object_list(found, 0, group=Control.group)
     return found[0]
 

@@ -38,6 +38,7 @@ from snippets.errors import Option, RunError, UsageError, tell
 from snippets.memory import is_out_of_memory
 from snippets.precision import Precision, pick_precision
 from snippets.processes import (
+    alone,
     check_alike,
     count,
     first_then_others,
@@ -249,8 +250,9 @@ def run_to_end(program: Program, training: Training, run: RunFolder | UnwrittenR
     bar = tqdm(total=task.total_steps, initial=state.step, unit="step", **on_terminal)
     with errors_after_restore(training), bar:
         training.train(stop, bar)
-        done = state.step >= task.total_steps and isinstance(run, RunFolder)
-        last_lines = report.conclude(task, run) if done else []
+        last_lines = []
+        if state.step >= task.total_steps and isinstance(run, RunFolder):
+            last_lines = report.conclude(task, run)
     if state.step < task.total_steps:
         assert stop.received is not None  # only a signal ends a training before its last step
         run.beat("interrupted")
@@ -278,12 +280,14 @@ def run_program(program: Program, argv: Sequence[str] | None, stop: StopSignals)
         explained_failures(f"out of memory; lower {size_settings(program, options)}"),
     ):
         opening = first_then_others(lambda: open_run(program, choice, options, opened))
-        if from_first(lambda: opening is None):
+        if from_first(lambda: opening is None) or opening is None:  # only the first one knows
             tell(f"{choice.folder} is finished; see {choice.folder}/summary.json")
             return 0
         task, run, config = opening
         check_alike("the data", task.facts.get("data_crc32"))
         check_alike("the last step in the checkpoint", task.state.step)
+        folder = from_first(lambda: run.path)  # any process may name its last checkpoint in an error
+        run = run if isinstance(run, RunFolder) else UnwrittenRun(folder)
         advice = f"try a lower {program.spelling.option(Option('lr'))} (it was {options.lr:g})"
         return run_to_end(program, program.training(task, run, config, advice), run, stop)
 
@@ -405,5 +409,6 @@ def compiled(task: Task, module: nn.Module, batch: Any) -> Network:
     def loss(network: Network) -> torch.Tensor:
         return task.measures(batch, network)[0]
 
-    network, task.facts["compile"] = compile_or_eager(module, loss)
+    with alone():  # the first process compiles before the others
+        network, task.facts["compile"] = compile_or_eager(module, loss)
     return network
