@@ -10,6 +10,7 @@ import pytest
 import torch
 from accelerate import Accelerator
 from accelerate.state import AcceleratorState
+from simulated_mps.device import enable
 from torch import nn
 from torch.utils.data import DataLoader
 
@@ -29,6 +30,13 @@ def fresh_accelerator():
     os.environ.pop("PYTORCH_ENABLE_MPS_FALLBACK", None)
 
 
+@pytest.fixture
+def as_release():
+    """Return what chooses a release of PyTorch; the own one comes back afterwards."""
+    yield enable
+    enable(None)
+
+
 def test_trainer_takes_mps(tmp_path):
     trainer = tiny_trainer(tmp_path)
     trainer.train()
@@ -42,12 +50,22 @@ def test_use_cpu_takes_the_cpu(tmp_path):
     assert trainer.args.device == trainer.accelerator.device == trainer.model.device == torch.device("cpu")
 
 
-def test_the_variable_takes_the_cpu_for_accelerate_but_breaks_the_trainer(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("release", "message"),
+    [
+        ("2.13", "Placeholder storage has not been allocated on MPS device"),
+        ("2.15", "Passed CPU tensor to MPS op"),
+    ],
+)
+def test_the_variable_takes_the_cpu_for_accelerate_but_breaks_the_trainer(
+    tmp_path, monkeypatch, as_release, release, message
+):
+    as_release(release)
     monkeypatch.setenv("ACCELERATE_USE_CPU", "true")
     assert Accelerator().device == torch.device("cpu")
     trainer = tiny_trainer(tmp_path)
     assert (trainer.args.device.type, trainer.accelerator.device.type) == ("mps", "cpu")
-    with pytest.raises(RuntimeError, match="Placeholder storage has not been allocated on MPS device"):
+    with pytest.raises(RuntimeError, match=message):
         trainer.train()
     assert trainer.model.device.type == "cpu"  # the batches are on MPS
 
@@ -98,6 +116,7 @@ def test_precision_of_the_trainer(tmp_path, capsys, options, dtype, scales):
     trainer.train()
     assert f"weights: torch.float32 | computed in: torch.{dtype}\n" in capsys.readouterr().out
     assert (trainer.accelerator.scaler is not None) == scales
+    assert trainer.optimizer.param_groups[0]["fused"]  # which a scaler needs PyTorch 2.13 for
 
 
 @pytest.mark.parametrize(
