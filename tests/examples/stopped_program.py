@@ -1,4 +1,7 @@
-"""Train with a program of the registry, and send its last process SIGTERM in a step: PROGRAM STEP WORDS…"""
+"""Train with a program of the registry, and send its last process SIGTERM in a step.
+
+python -m tests.examples.stopped_program PROGRAM STEP WORDS
+"""
 
 import importlib
 import os

@@ -128,6 +128,7 @@ def test_an_incomplete_last_microbatch_is_left_out(in_each):
 
 # ---- Random numbers ----
 
+CPU = torch.device("cpu")
 ROWS, PARTS = 6, 2
 LIKE = torch.zeros(ROWS, 5)
 ATTENDED = [torch.randn(ROWS, 2, 4, 3, generator=torch.Generator().manual_seed(n)) for n in range(3)]
@@ -165,7 +166,7 @@ def test_draws_are_the_rows_of_the_whole_batch(as_process, name, others, parts):
         as_process(own, others)
         rows = torch.arange(ROWS).view(parts, others, per_part // others)[:, own].flatten()
         torch.manual_seed(SEED)
-        with DrawsOfBatch(parts):
+        with DrawsOfBatch(parts, CPU):
             found = draw(rows)
         torch.testing.assert_close(found, whole[rows], rtol=0 if name != "attention" else 1e-5, atol=1e-6)
         assert found.dtype == whole.dtype
@@ -181,9 +182,60 @@ def test_draws_without_the_block_would_be_found(as_process, monkeypatch):
         with pytest.raises(AssertionError):
             test_draws_are_the_rows_of_the_whole_batch(as_process, name, 2, 1)
     as_process(0, 1)
-    assert not isinstance(draws_of_batch(), DrawsOfBatch)
-    as_process(1, 2)
-    assert isinstance(draws_of_batch(), DrawsOfBatch)
+    assert torch.equal(drawn_in_a_block(), drawn_in_a_block())
+    rows = []
+    for own in range(2):
+        as_process(own, 2)
+        rows.append(drawn_in_a_block())
+    assert torch.equal(rows[0], rows[1])  # the negative control: both are the first rows of the stream
+
+
+def drawn_in_a_block():
+    """Return four numbers that are drawn inside draws_of_batch."""
+    torch.manual_seed(SEED)
+    with draws_of_batch(CPU) as drawn:
+        assert drawn(torch.rand) is torch.rand  # on a CPU, a network stays inside the block
+        return torch.rand(4)
+
+
+class FakeGenerator:
+    """A generator of a GPU, as far as own_stream uses it."""
+
+    def __init__(self):
+        self.seed, self.offset = 5, 8
+
+    def initial_seed(self):
+        return self.seed
+
+    def get_offset(self):
+        return self.offset
+
+    def manual_seed(self, seed):
+        self.seed, self.offset = seed, 0
+
+    def set_offset(self, offset):
+        self.offset = offset
+
+
+def test_a_network_on_a_gpu_draws_from_its_own_stream(as_process, monkeypatch):
+    """A network does not see the block, and all processes go on with the same seed, further down."""
+    generator, seeds = FakeGenerator(), []
+    monkeypatch.setattr(torch.cuda, "default_generators", [generator])
+
+    def network(rows):
+        seeds.append((generator.seed, generator.offset))
+        generator.offset += 4
+        return torch.rand(rows)
+
+    for own in range(2):
+        as_process(own, 2)
+        expected = torch.rand(3, generator=torch.Generator().manual_seed(SEED))
+        torch.manual_seed(SEED)
+        with draws_of_batch(torch.device("cuda", 0)) as drawn:
+            assert torch.equal(drawn(network)(3), expected)
+        assert (generator.seed, generator.offset) == (5, 8 + 4 * (own + 1))
+    assert [offset for _, offset in seeds] == [8, 12]
+    assert seeds[0][0] == 5 != seeds[1][0]
 
 
 # ---- The contrastive loss ----
