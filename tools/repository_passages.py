@@ -7,7 +7,8 @@ A passage for one of the two cases stands between comments, each alone on its li
     <!-- end repository -->
 
 In what is shown with the address, in text and in included commands, `$REPO_URL` stands for it, and
-`$REPO_PATH` for what follows the host in it, such as `you/handbook`. `$SITE_URL` stands for the address of the English home page, with a slash at its end, which is always known.
+`$REPO_PATH` for what follows its host, such as `you/handbook`. `$SITE_URL` stands for the address of the
+English home page, with a slash at its end, which is always known.
 """
 
 import os

@@ -2,6 +2,7 @@
 
 # --8<-- [start:recipe]
 from importlib.util import find_spec
+
 import torch
 
 colab = find_spec("google") and find_spec("google.colab")

@@ -1,7 +1,8 @@
-"""Share a batch among the processes that torchrun started; with plain python there is one."""
+"""Share a batch among the processes of torchrun; with plain python there is one."""
 
 # --8<-- [start:recipe]
 import os
+
 import torch
 from torch import distributed as dist
 
@@ -13,7 +14,7 @@ if count > 1:
     model = torch.nn.parallel.DistributedDataParallel(model)
 
 model(batch[rank::count]).square().mean().backward()
-gradient = next(model.parameters()).grad
+gradient = next(model.parameters()).grad[0].tolist()
 if rank == 0:
-    print(f"processes: {count}, gradient: {[round(g, 4) for g in gradient[0].tolist()]}")
+    print(f"processes: {count}, gradient: {[round(value, 4) for value in gradient]}")
 # --8<-- [end:recipe]

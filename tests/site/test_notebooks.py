@@ -14,7 +14,7 @@ NOTEBOOKS = sorted(pages())
 
 
 def masked(outputs) -> list[str]:
-    """Return what a cell printed with digits and the spaces before them masked, and the kinds of its figures."""
+    """Return what a cell printed, numbers and spaces before them masked, and the kinds of its figures."""
     lines = []
     for output in outputs:
         if output.output_type == "stream":

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 CELLS = Path(__file__).resolve().parents[2] / "snippets" / "colab_cells.py"
-PROGRAM = '''
+PROGRAM = """
 import pathlib, shutil, sys, time
 run = pathlib.Path(sys.argv[sys.argv.index("--out") + 1])
 print("epoch", "continues" if (run / "step").exists() else "begins")
@@ -27,7 +27,7 @@ print(1, flush=True)
 if not goes_on:
     time.sleep(60)  # the cut ends it
 print("finished")
-'''
+"""
 
 pytestmark = [pytest.mark.program]
 
@@ -60,7 +60,7 @@ def run_cells(content):
     printed, names = io.StringIO(), {"__name__": "cells"}
     code = CELLS.read_text(encoding="utf-8").replace("/content/", f"{content}/")
     with contextlib.redirect_stdout(printed):
-        exec(compile(code, CELLS, "exec"), names)  # noqa: S102 - the file itself, so that its lines count
+        exec(compile(code, CELLS, "exec"), names)  # lines of the file itself count as executed
     return names, printed.getvalue()
 
 

@@ -115,7 +115,7 @@ def test_recipe_for_several_processes_takes_its_own_samples(tmp_path, monkeypatc
     own = torch.nn.Linear(4, 1)
     own.load_state_dict(names["model"].module.state_dict())
     own(names["batch"][::2]).square().mean().backward()
-    assert torch.allclose(own.weight.grad, names["gradient"])
+    assert own.weight.grad[0].tolist() == pytest.approx(names["gradient"])
 
 
 @pytest.mark.program
