@@ -64,7 +64,7 @@ def run_cells(content):
     return names, printed.getvalue()
 
 
-def test_a_run_goes_on_from_its_copy_in_the_drive(content):
+def test_a_run_continues_from_its_copy(content):
     names, printed = run_cells(content)
     assert "the handbook is there: True" in printed
     assert printed.index("epoch begins") < printed.index("epoch continues") < printed.index("finished")

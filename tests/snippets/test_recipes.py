@@ -99,7 +99,7 @@ def test_compile_recipe_stays_eager_when_compiling_fails(tmp_path, monkeypatch):
     assert names["compiled"] is names["model"]
 
 
-def test_recipe_for_several_processes_takes_its_own_samples(tmp_path, monkeypatch):
+def test_recipe_takes_its_own_samples(tmp_path, monkeypatch):
     """One process, which believes that another has the other half of the batch."""
 
     def alone(backend):
@@ -121,7 +121,7 @@ def test_recipe_for_several_processes_takes_its_own_samples(tmp_path, monkeypatc
 @pytest.mark.program
 @pytest.mark.long
 @pytest.mark.parametrize("count", [2, 3])
-def test_recipe_for_several_processes_prints_the_gradient_of_one(count, tmp_path):
+def test_recipe_prints_the_gradient_of_one_process(count, tmp_path):
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={count}"]
     command.append(str(RECIPES["several_processes"]))
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False)
