@@ -19,6 +19,7 @@ from torch.utils.data import DataLoader, Dataset, default_collate
 from snippets.data_on_device import map_tensors, to_device
 from snippets.data_order import EpochBatches, SeededSamples
 from snippets.errors import RunError, UsageError
+from snippets.processes import count
 
 
 class Nowhere(RawIOBase):
@@ -126,16 +127,26 @@ class EpochLoader:
     """The batches of a data set, on a device: equal for any number of workers, and in a resumed run."""
 
     def __init__(
-        self, dataset: Dataset, batch_size: int, seed: int, *, workers: int, device: torch.device
+        self,
+        dataset: Dataset,
+        batch_size: int,
+        seed: int,
+        *,
+        workers: int,
+        device: torch.device,
+        parts: int = 1,
     ) -> None:
-        """Check the data set and the options before a worker starts. Raises UsageError."""
+        """Check the data set and the options before a worker starts. Raises UsageError.
+
+        Several processes share each of the `parts` of a batch.
+        """
         options = loader_options(workers, device)
         if workers:
             check_main_guard()
             check_can_be_sent(dataset)
             options |= {"collate_fn": collate_on_cpu, "worker_init_fn": end_without_parent}
         self.device = device
-        self.order = EpochBatches(len(dataset), batch_size, seed)
+        self.order = EpochBatches(len(dataset), batch_size, seed, parts)
         # Without its own generator, the loader draws a number from the global one for each iterator.
         self.loader = DataLoader(
             SeededSamples(dataset, seed), batch_sampler=self.order, generator=torch.Generator(), **options
@@ -181,10 +192,11 @@ def interrupts_blocked() -> Iterator[None]:
     """Start processes inside the block so that they ignore Ctrl-C permanently.
 
     The terminal sends SIGINT to all processes of a job, but workers are still needed while the loop finishes
-    its step and saves. A new process inherits the signals that its parent has blocked.
+    its step and saves. So does torchrun with SIGTERM. A new process inherits what its parent has blocked.
     """
     resource_tracker.ensure_running()  # otherwise the first worker starts it, which unblocks SIGINT
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    blocked = {signal.SIGINT} | ({signal.SIGTERM} if count() > 1 else set())
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, blocked)
     try:
         yield
     finally:

@@ -13,6 +13,7 @@ from snippets.data_order import epoch_order
 from snippets.device import typed_device
 from snippets.errors import UsageError, exit_with_one_line
 from snippets.memory import read_memory
+from snippets.processes import own_order, own_size
 
 MPS_NON_BLOCKING_SINCE = (2, 13)  # before, such a copy could read memory that had already been reused
 
@@ -72,16 +73,19 @@ def fits_on(device: torch.device, size: int, share: float = 0.25) -> bool:
 class ResidentBatches:
     """The batches of tensors that are kept on a device, in an order that a resumed run reproduces."""
 
-    def __init__(self, columns: Sequence[torch.Tensor], batch_size: int, seed: int) -> None:
-        """`columns` are tensors with one entry per sample, such as images and labels."""
-        self.columns, self.batch_size, self.seed = columns, batch_size, seed
+    def __init__(self, columns: Sequence[torch.Tensor], batch_size: int, seed: int, parts: int = 1) -> None:
+        """`columns` are tensors with one entry per sample, such as images and labels.
+
+        Several processes share each of the `parts` of a batch.
+        """
+        self.columns, self.batch_size, self.seed, self.parts = columns, batch_size, seed, parts
 
     def batches(self, epoch: int, first: int = 0) -> Iterator[tuple[torch.Tensor, ...]]:
         """Yield the batches of `epoch` from number `first` on, without an incomplete last one."""
-        count = len(self.columns[0])
-        order = epoch_order(count, self.seed, epoch).to(self.columns[0].device)
-        for start in range(first * self.batch_size, count - self.batch_size + 1, self.batch_size):
-            indices = order[start : start + self.batch_size]
+        order = epoch_order(len(self.columns[0]), self.seed, epoch).to(self.columns[0].device)
+        order, size = own_order(order, self.batch_size // self.parts), own_size(self.batch_size)
+        for start in range(first * size, len(order) - size + 1, size):
+            indices = order[start : start + size]
             # Much faster on the CPU than `column[indices]`, which copies number by number.
             yield tuple(column.index_select(0, indices) for column in self.columns)
 

@@ -9,6 +9,7 @@ import torch
 from torch.utils.data import Dataset, Sampler
 
 from snippets.errors import UsageError
+from snippets.processes import own_order, own_size
 
 Key = tuple[int, int]  # epoch and index of a sample
 
@@ -32,11 +33,14 @@ class EpochBatches(Sampler[list[Key]]):
     it has a copy of the data set, and does not see changes to the original.
     """
 
-    def __init__(self, count: int, batch_size: int, seed: int) -> None:
-        """Drop an incomplete last batch. Raises UsageError when `count` samples fill no batch."""
+    def __init__(self, count: int, batch_size: int, seed: int, parts: int = 1) -> None:
+        """Drop an incomplete last batch. Several processes share each of the `parts` of a batch.
+
+        Raises UsageError when `count` samples fill no batch.
+        """
         if not 1 <= batch_size <= count:
             raise UsageError(f"batch size {batch_size}: must be from 1 to the number of samples, {count}")
-        self.count, self.batch_size, self.seed = count, batch_size, seed
+        self.count, self.batch_size, self.seed, self.parts = count, batch_size, seed, parts
         self.epoch = self.first = 0
 
     def start_at(self, epoch: int, first: int = 0) -> None:
@@ -49,10 +53,11 @@ class EpochBatches(Sampler[list[Key]]):
 
     def __iter__(self) -> Iterator[list[Key]]:
         """Yield the keys of one batch after the other. Samples before batch `first` are never loaded."""
-        epoch, starts = self.epoch, range(0, len(self) * self.batch_size, self.batch_size)
-        order = epoch_order(self.count, self.seed, epoch).tolist()
-        for start in starts[self.first :]:
-            yield [(epoch, index) for index in order[start : start + self.batch_size]]
+        epoch, size = self.epoch, own_size(self.batch_size)
+        order = epoch_order(self.count, self.seed, epoch)
+        order = own_order(order, self.batch_size // self.parts).tolist()
+        for start in range(self.first * size, len(self) * size, size):
+            yield [(epoch, index) for index in order[start : start + size]]
 
 
 # --8<-- [end:epoch_batches]

@@ -30,6 +30,8 @@ class Option(NamedTuple):
 class Explained(Exception):
     """An error message in parts; the program that prints it spells each part that is an `Option`."""
 
+    exit_code: int
+
     def __str__(self) -> str:
         """Return the whole message, with options as flags."""
         return "".join(map(str, self.args))

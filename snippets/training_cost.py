@@ -4,6 +4,7 @@ docs/assets/javascripts/training-calculator.js computes the same in the browser.
 """
 
 SECONDS_PER_HOUR = 3600
+BITS_PER_GRADIENT = 32  # float32
 HOURS_PER_DAY = 24
 JOULES_PER_KWH = 3.6e6
 
@@ -49,6 +50,15 @@ def mean_price(price: float, off_peak: float, hours: float) -> float:
 def rent(seconds: float, times_as_fast: float, price_per_hour: float) -> float:
     """Return the price of the same training on a rented machine that is `times_as_fast`."""
     return seconds / times_as_fast / SECONDS_PER_HOUR * price_per_hour
+
+
+def all_reduce_seconds(parameters: float, machines: float, gigabits: float) -> float:
+    """Return the least seconds in which `machines` average their gradients, at `gigabits` per second.
+
+    Each of N machines sends 2 (N - 1) / N of the gradients: a part of the sum, then a part of the result.
+    """
+    sent = 2 * (machines - 1) / machines * parameters * BITS_PER_GRADIENT
+    return sent / (gigabits * 1e9)
 
 
 # --8<-- [end:time]

@@ -3,6 +3,7 @@
 import copy
 import itertools
 import math
+import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,6 +19,16 @@ from snippets.data_on_device import ResidentBatches
 from snippets.errors import RunError
 from snippets.memory import memory_mb
 from snippets.precision import Precision
+from snippets.processes import (
+    averaged_last,
+    draws_of_batch,
+    from_first,
+    largest,
+    mean,
+    own_size,
+    rank,
+    synchronised,
+)
 from snippets.stop_signals import StopSignals
 from snippets.training_step import in_parts, optimizer_step
 
@@ -79,7 +90,7 @@ class Task:
 
     def parts(self, batch: Any) -> Iterator[tuple[Any, Any]]:
         """Yield the microbatches of a batch, with their shares of its mean loss."""
-        return in_parts(batch, self.options.batch_size)
+        return in_parts(batch, own_size(self.options.batch_size))
 
     def measures(self, part: Any, network: Callable[..., Any]) -> torch.Tensor:
         """Return the measures (k,) of a microbatch, the mean loss first."""
@@ -97,8 +108,9 @@ class Task:
         They stay on the device, because reading them would make the CPU wait for the GPU in every step.
         """
         total = torch.zeros((), device=self.state.device)
-        for part, share in self.parts(batch):  # one part without --accumulate
-            measures = share * self.measures(part, self.network)
+        for part, share in averaged_last(self.network, self.parts(batch)):  # one part without --accumulate
+            with draws_of_batch(self.state.device) as drawn:
+                measures = share * self.measures(part, drawn(self.network))
             self.state.scaler.scale(measures[0]).backward()
             total = total + measures.detach()
         optimizer_step(self.state, self.max_norm)
@@ -155,6 +167,7 @@ class Training:
     # --8<-- [start:training_loop]
     def train(self, stop: StopSignals, bar: tqdm) -> None:
         """Train until the last step or until a stop signal, and save the state."""
+        self.task.network = synchronised(self.task.network, self.state.device)
         ended = self.state.step >= self.task.total_steps
         while not ended:
             for batch in self.open_epoch():
@@ -170,8 +183,11 @@ class Training:
         bar.update()
         step, total = self.state.step, self.task.total_steps
         epoch_done = step % self.task.steps_per_epoch == 0 or step == total
-        last = step == total or stop.received is not None
-        if epoch_done or last or self.report_is_due():
+        received, report_is_due = largest(stop.received or 0, self.report_is_due())  # in any process
+        if received:
+            stop.received = signal.Signals(received)
+        last = step == total or received > 0  # a signal that came just now counts in the next step
+        if epoch_done or last or report_is_due:
             self.report(epoch_done)
             if last or self.save_is_due():
                 self.save()
@@ -219,7 +235,7 @@ class Training:
         """
         progress = self.state.progress
         first_step = self.state.step - len(self.unread) + 1
-        rows = torch.stack(self.unread).tolist()
+        rows = mean(torch.stack(self.unread)).tolist()
         self.unread.clear()
         for step, measures in enumerate(rows, first_step):
             if not math.isfinite(measures[0]):
@@ -248,13 +264,14 @@ class Training:
         progress = self.state.progress
         epoch = math.ceil(self.state.step / self.task.steps_per_epoch)
         means = [total / progress["steps"] for total in progress["sums"]]
-        result = self.task.evaluate(epoch, means, speed)
+        own = self.task.evaluate(epoch, means, speed)
+        result = from_first(lambda: own)
         self.tick()
         self.run.say(result.line)
         progress |= {"sums": [], "steps": 0, "result": result.values}
         if result.score > progress["best_score"]:
             progress |= {"best_score": result.score, "best_epoch": epoch}
-            self.unsaved_best = self.state.capture()
+            self.unsaved_best = self.state.capture() if rank() == 0 else None
             if not self.save_is_due():  # the next steps would change it
                 self.unsaved_best = copy.deepcopy(self.unsaved_best)
         return result.values
@@ -266,6 +283,8 @@ class Training:
 
     def save(self) -> None:
         """Write last.pt, and best.pt if it improved. Raises RunError when a weight is not finite."""
+        if rank() > 0:
+            return
         began = time.monotonic()
         if not all_finite(self.state.model):
             raise self.broken("a weight became NaN or infinite", self.state.step)

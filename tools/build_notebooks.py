@@ -9,6 +9,7 @@ same code cells, which run once; both notebooks carry those outputs.
 
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 import jupytext
@@ -71,7 +72,11 @@ def target(notebook: NotebookNode, language: str) -> Path:
 
 
 def execute(notebook: NotebookNode, folder: Path) -> None:
-    """Run every cell in `folder`, storing outputs in the notebook. Raises CellExecutionError."""
+    """Run every cell in `folder`, storing outputs in the notebook. Raises CellExecutionError.
+
+    The project is there as `mps-handbook`, where readers have unpacked or cloned it.
+    """
+    (folder / "mps-handbook").symlink_to(ROOT)
     resources = {"metadata": {"path": str(folder)}}
     NotebookClient(notebook, timeout=300, coalesce_streams=True, resources=resources).execute()
     for cell in notebook.cells:
@@ -95,13 +100,14 @@ def out_of_date() -> list[str]:
     return defects
 
 
-def write_all(folder: Path) -> list[Path]:
-    """Run and write every notebook; return the files. `folder` takes what the cells write."""
+def write_all() -> list[Path]:
+    """Run and write every notebook; return the files."""
     written = []
     for sources in pages().values():
         notebooks = {language: read_source(source) for language, source in sources.items()}
         first = next(iter(notebooks.values()))
-        execute(first, folder)
+        with tempfile.TemporaryDirectory() as folder:  # takes what the cells write
+            execute(first, Path(folder))
         outputs = [cell.outputs for cell in first.cells if cell.cell_type == "code"]
         for language, notebook in notebooks.items():
             for number, cell in enumerate(cell for cell in notebook.cells if cell.cell_type == "code"):
@@ -114,9 +120,7 @@ def write_all(folder: Path) -> list[Path]:
 
 def main() -> int:
     """Generate all notebooks; return the exit code."""
-    runs = ROOT / "runs"
-    runs.mkdir(exist_ok=True)
-    for path in write_all(runs):
+    for path in write_all():
         print(f"wrote {path.relative_to(ROOT)}")
     return 0
 

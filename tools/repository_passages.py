@@ -6,14 +6,17 @@ A passage for one of the two cases stands between comments, each alone on its li
     <!-- without repository -->
     <!-- end repository -->
 
-In what is shown with the address, in text and in included commands, `$REPO_URL` stands for it. `$SITE_URL`
-stands for the address of the English home page, with a slash at its end, which is always known.
+In what is shown with the address, in text and in included commands, `$REPO_URL` stands for it, and
+`$REPO_PATH` for what follows its host, such as `you/handbook`. `$SITE_URL` stands for the address of the
+English home page, with a slash at its end, which is always known.
 """
 
 import os
 import re
+from urllib.parse import urlsplit
 
 PLACE = "$REPO_URL"
+PATH = "$REPO_PATH"
 SITE = "$SITE_URL"
 PASSAGE = re.compile(r"<!-- (?P<name>(?:with|without|end) repository) -->")
 _AFTER = {  # what may follow each mark
@@ -55,14 +58,15 @@ def passages_for(markdown: str, address: str) -> str:
 
 
 def with_addresses(text: str, address: str, site: str) -> str:
-    """Return text or code with the two addresses in the places of `$REPO_URL` and `$SITE_URL`.
+    """Return text or code with the addresses in the places of `$REPO_URL`, `$REPO_PATH` and `$SITE_URL`.
 
     Raises ValueError when the repository's is needed and empty.
     """
-    if PLACE in text and not address:
-        raise ValueError(
-            f"{PLACE} is shown also when it is not known: put it behind <!-- with repository -->"
-        )
-    for place, known in ((PLACE, address), (SITE, site)):
+    for place in (PLACE, PATH):
+        if place in text and not address:
+            raise ValueError(
+                f"{place} is shown also when it is not known: put it behind <!-- with repository -->"
+            )
+    for place, known in ((PLACE, address), (PATH, urlsplit(address).path.strip("/")), (SITE, site)):
         text = text.replace(f'"{place}"', known).replace(place, known)
     return text

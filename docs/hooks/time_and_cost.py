@@ -8,7 +8,15 @@ from typing import Any
 from jinja2 import pass_context
 from origins import DATA, load
 
-from snippets.training_cost import attention_work, dense_work, energy_kwh, mean_price, rent, seconds_per_step
+from snippets.training_cost import (
+    all_reduce_seconds,
+    attention_work,
+    dense_work,
+    energy_kwh,
+    mean_price,
+    rent,
+    seconds_per_step,
+)
 from tools.expressions import digits
 
 FACTS: dict[str, Any] = load("time_and_cost", DATA)
@@ -36,10 +44,12 @@ def results(
     faster: float = 1,
     per_hour: float = 0,
     off_peak: tuple[float, float] | None = None,
+    several: tuple[float, float, float] | None = None,
 ) -> dict[str, str]:
     """Return what the calculator shows, for `step` seconds per step; prices are per kWh and per hour.
 
-    `off_peak` is the price in the cheaper hours, and how many of them a day has.
+    `off_peak` is the price in the cheaper hours, and how many of them a day has. `several` is what a network
+    between machines depends on: parameters, machines, and its speed in Gbit/s.
     """
     seconds = steps * step
     energy = energy_kwh(watts, seconds)
@@ -52,6 +62,7 @@ def results(
         "electricity": "–" if price is None else f"{energy * price:,.2f}{CURRENCY[language]}",
         "rented": duration(seconds / faster, language),
         "rent": f"{rent(seconds, faster, per_hour):,.2f}{CURRENCY[language]}",
+        "network": f"{digits(all_reduce_seconds(*several))} s" if several else "–",
     }
 
 

@@ -36,6 +36,10 @@ TEXT: dict[str, dict[str, Any]] = {
         "not_needed": "empty if your price is always the same",
         "faster": "Times as fast",
         "per_hour": "Price per hour",
+        "several": "Several machines that share each batch",
+        "parameters": "Parameters",
+        "machines": "Machines",
+        "gigabits": "Network, Gbit/s",
         "instead": "counts instead of work, peak and share",
         "cores": "{name}, {gpu_cores} GPU cores",
         "result": {
@@ -45,6 +49,7 @@ TEXT: dict[str, dict[str, Any]] = {
             "electricity": "Electricity",
             "rented": "Time on the rented GPU",
             "rent": "Rent",
+            "network": "Network per step",
         },
     },
     "zh": {
@@ -67,6 +72,10 @@ TEXT: dict[str, dict[str, Any]] = {
         "not_needed": "没有分时电价就空着",
         "faster": "速度是 Mac 的几倍",
         "per_hour": "每小时租金，元",
+        "several": "分担每一批样本的几台机器",
+        "parameters": "参数量",
+        "machines": "机器数",
+        "gigabits": "网络，Gbit/s",
         "instead": "填了就不用计算量、峰值和比例",
         "cores": "{name}，{gpu_cores} 核 GPU",
         "result": {
@@ -76,6 +85,7 @@ TEXT: dict[str, dict[str, Any]] = {
             "electricity": "电费",
             "rented": "在租用的 GPU 上的时间",
             "rent": "租金",
+            "network": "每步的网络时间",
         },
     },
 }
@@ -164,6 +174,7 @@ def form(language: str) -> str:
             field("off_peak_hours", text, most=HOURS_PER_DAY),
         ),
         group(text["rented"], field("faster", text, FACTS["faster"]), field("per_hour", text)),
+        group(text["several"], *(field(name, text) for name in ("parameters", "machines", "gigabits"))),
     ]
     return f'<form aria-label="{text["title"]}">{"".join(groups)}</form>'
 

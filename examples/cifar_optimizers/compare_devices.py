@@ -39,10 +39,7 @@ BATCHES, SIZE = 4, 16  # a kink of ReLU affects one batch, not all; small batche
 def make_batches(data: ImageData) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """Return pairs of images (SIZE, 3, size, size), not augmented, and labels (SIZE,), drawn at random."""
     indices = torch.randperm(len(data.train_labels))[: BATCHES * SIZE].split(SIZE)
-    return [
-        (network_input(data, data.train_images[chosen], augment=False), data.train_labels[chosen])
-        for chosen in indices
-    ]
+    return [(network_input(data, data.train_images[chosen]), data.train_labels[chosen]) for chosen in indices]
 
 
 # --8<-- [start:compare]

@@ -128,8 +128,8 @@ def crop_and_flip(images: torch.Tensor, padding: int, *, flip: bool) -> torch.Te
     batch, channels, size, _ = images.shape
     width = size + 2 * padding
     padded = F.pad(images, (padding,) * 4).flatten(2)
-    first = torch.randint(0, 2 * padding + 1, (2, batch, 1), device=images.device)
-    rows, columns = first + torch.arange(size, device=images.device)  # each (batch, size)
+    shifts = [torch.randint(0, 2 * padding + 1, (batch, 1), device=images.device) for _ in range(2)]
+    rows, columns = (shift + torch.arange(size, device=images.device) for shift in shifts)  # (batch, size)
     if flip:
         mirrored = torch.rand(batch, 1, device=images.device) < 0.5
         columns = torch.where(mirrored, columns.flip(1), columns)
@@ -139,11 +139,16 @@ def crop_and_flip(images: torch.Tensor, padding: int, *, flip: bool) -> torch.Te
     return padded.gather(2, pixels.view(batch, 1, -1).expand(-1, channels, -1)).view_as(images)
 
 
-def network_input(data: ImageData, images: torch.Tensor, *, augment: bool) -> torch.Tensor:
-    """Return images of `data` as network input: float32, normalised, and with `augment` augmented."""
-    if augment and (data.crop_padding or data.flip):
-        images = crop_and_flip(images, data.crop_padding, flip=data.flip)
-    return normalised(images, data.mean, data.std)  # after the crop, which so moves one byte per pixel
+def augmented(data: ImageData, images: torch.Tensor) -> torch.Tensor:
+    """Return images of `data`, augmented before they become float32: so a crop moves one byte per pixel."""
+    if data.crop_padding or data.flip:
+        return crop_and_flip(images, data.crop_padding, flip=data.flip)
+    return images
+
+
+def network_input(data: ImageData, images: torch.Tensor) -> torch.Tensor:
+    """Return images of `data` as network input: float32, normalised."""
+    return normalised(images, data.mean, data.std)
 
 
 def normalised(images: torch.Tensor, mean: torch.Tensor, std: torch.Tensor) -> torch.Tensor:

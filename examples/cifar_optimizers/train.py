@@ -5,6 +5,7 @@ held-out digits after a few seconds on two CPU cores. The published set-up: `--d
 """
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from examples.cifar_optimizers.data_sources import load_data
 from examples.cifar_optimizers.image_data import (
     AugmentedImages,
     ImageData,
+    augmented,
     keep_fraction,
     network_input,
     redraw_labels,
@@ -44,6 +46,7 @@ from examples.programs.program import (
 from snippets.checkpoints import TrainingState
 from snippets.compile_safely import Network
 from snippets.errors import UsageError, exit_with_one_line
+from snippets.processes import draws_of_batch
 from snippets.seeds import seed_everything
 from snippets.training_loop import EpochResult, Task
 
@@ -103,13 +106,18 @@ class ImageClassification(Task):
         self.network = compiled(self, model, first)
 
     # --8<-- [start:training_step]
-    def measures(self, part: Batch, network: Network) -> torch.Tensor:
-        """Return mean loss and accuracy on images (batch, 3, size, size) with labels (batch,), (2,).
+    def parts(self, batch: Batch) -> Iterator[tuple[Batch, float]]:
+        """Yield the microbatches of a batch, whose images are augmented here unless the workers did it."""
+        images, labels = batch
+        if not self.options.workers:
+            with draws_of_batch(self.state.device, self.options.accumulate):
+                images = augmented(self.data, images)
+        yield from super().parts((images, labels))
 
-        Training images are augmented, by the workers if there are any.
-        """
+    def measures(self, part: Batch, network: Network) -> torch.Tensor:
+        """Return mean loss and accuracy on images (batch, 3, size, size) with labels (batch,), (2,)."""
         images, labels = part
-        images = network_input(self.data, images, augment=not self.options.workers)
+        images = network_input(self.data, images)
         with self.precision.autocast():
             scores = network(images)
             loss = F.cross_entropy(scores, labels, label_smoothing=self.data.label_smoothing)
@@ -131,7 +139,7 @@ def evaluate(model: nn.Module, data: ImageData) -> tuple[float, float]:
     model.eval()
     loss, right = 0.0, 0
     for start in range(0, len(data.test_labels), TEST_BATCH):
-        images = network_input(data, data.test_images[start : start + TEST_BATCH], augment=False)
+        images = network_input(data, data.test_images[start : start + TEST_BATCH])
         labels = data.test_labels[start : start + TEST_BATCH]
         scores = model(images)
         loss += F.cross_entropy(scores, labels, reduction="sum").item()

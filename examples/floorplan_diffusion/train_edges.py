@@ -41,6 +41,7 @@ from snippets.compile_safely import Network
 from snippets.data_order import epoch_order
 from snippets.errors import exit_with_one_line
 from snippets.memory import release_unused
+from snippets.processes import mean, own_size
 from snippets.seeds import seed_everything
 from snippets.training_loop import EpochResult, Task
 from snippets.training_step import in_parts
@@ -108,8 +109,8 @@ class EdgePrediction(Task):
 
     def parts(self, batch: Batch) -> Iterator[tuple[Batch, torch.Tensor]]:
         """Yield microbatches with their shares of the pairs of the batch, since plans differ in pairs."""
-        pairs = pair_count(batch[2])
-        for part, _ in in_parts(batch, self.options.batch_size):
+        pairs = mean(pair_count(batch[2]))
+        for part, _ in in_parts(batch, own_size(self.options.batch_size)):
             yield part, pair_count(part[2]) / pairs
 
     def measures(self, part: Batch, network: Network) -> torch.Tensor:

@@ -6,6 +6,7 @@ each step to the `Training` of all systems, which writes the run folder and deci
 
 import contextlib
 import logging
+import os
 import signal
 import warnings
 from collections.abc import Iterator
@@ -16,15 +17,16 @@ import torch
 from pytorch_lightning.accelerators import Accelerator, CPUAccelerator, CUDAAccelerator, MPSAccelerator
 from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger
 from pytorch_lightning.plugins import MixedPrecision, Precision
-from pytorch_lightning.strategies import SingleDeviceStrategy
+from pytorch_lightning.plugins.environments import TorchElasticEnvironment
+from pytorch_lightning.strategies import DDPStrategy, SingleDeviceStrategy, Strategy
 from tqdm import tqdm
 
 from examples.genomic_caduceus.learning import SequenceTask
 from examples.programs.run_folder import RunFolder
 from snippets.lightning_on_mac import check_autocast
+from snippets.processes import BUFFERS, count, draws_of_batch, rank
 from snippets.stop_signals import StopSignals
 from snippets.training_loop import Training
-from snippets.training_step import in_parts
 
 ACCELERATORS: dict[str, type[Accelerator]] = {
     "cpu": CPUAccelerator,
@@ -45,7 +47,8 @@ class Module(pl.LightningModule):
     def training_step(self, batch: Any, index: int) -> torch.Tensor:
         """Return the loss of a batch; Lightning calls backward on it."""
         check_autocast(self)
-        self.measures = self.task.measures(batch, self.task.network)
+        with draws_of_batch(self.task.state.device) as drawn:
+            self.measures = self.task.measures(batch, drawn(self.task.network))
         return self.measures[0]
 
     def configure_optimizers(self) -> Any:
@@ -64,8 +67,24 @@ class Parts:
     def __iter__(self) -> Iterator[Any]:
         """Yield the remaining microbatches of the present epoch."""
         for batch in self.training.open_epoch():
-            for part, _ in in_parts(batch, self.training.task.options.batch_size):
+            for part, _ in self.training.task.parts(batch):
                 yield part
+
+
+def placed(device: torch.device) -> dict[str, Any]:
+    """Return the arguments of a Trainer that computes on `device`, alone or with other processes."""
+    if count() == 1:
+        return {"strategy": OneProcess(device, ACCELERATORS[device.type]())}
+    here = int(os.environ["LOCAL_WORLD_SIZE"])  # processes on this machine
+    settings = {"gradient_as_bucket_view": True, BUFFERS: False}
+    strategy = SeveralProcesses(cluster_environment=TorchElasticEnvironment(), **settings)
+    return {
+        "strategy": strategy,
+        "accelerator": device.type,
+        "devices": here,
+        "num_nodes": count() // here,
+        "use_distributed_sampler": False,
+    }
 
 
 class TellTraining(pl.Callback):
@@ -89,12 +108,20 @@ class TellTraining(pl.Callback):
             trainer.should_stop = self.training.after_step(mean, self.stop, self.bar)
 
 
-class StayingOnDevice(SingleDeviceStrategy):
+class StayingOnDevice(Strategy):
     """Keeps network and optimizer on the device. Lightning moves both to the CPU when the training ends."""
 
     def teardown(self) -> None:
         """Release the resources of the accelerator."""
         self.accelerator.teardown()
+
+
+class OneProcess(StayingOnDevice, SingleDeviceStrategy):
+    """Lightning's strategy for a single process."""
+
+
+class SeveralProcesses(StayingOnDevice, DDPStrategy):
+    """Lightning's DistributedDataParallel, in the processes that torchrun started."""
 
 
 @contextlib.contextmanager
@@ -127,7 +154,7 @@ class LightningTraining(Training):
         with warnings.catch_warnings(), keyboard_interrupt_as_usual():
             warnings.filterwarnings("ignore", module="pytorch_lightning")  # it also warns of an unused GPU
             trainer = pl.Trainer(
-                strategy=StayingOnDevice(device, ACCELERATORS[device.type]()),
+                **placed(device),
                 plugins=[self.precision()],
                 max_epochs=-1,  # until `should_stop`
                 accumulate_grad_batches=options.accumulate,
@@ -147,9 +174,9 @@ class LightningTraining(Training):
     def report(self, epoch_done: bool) -> None:
         """Report as in every training, and write the metrics to the loggers of Lightning."""
         super().report(epoch_done)
-        values = {"loss": self.run.pulse["loss"], "lr": self.rate}
-        values |= self.state.progress["result"] if epoch_done else {}
         for record in self.records:
+            values = {"loss": self.run.pulse["loss"], "lr": self.rate}
+            values |= self.state.progress["result"] if epoch_done else {}
             record.log_metrics(values, self.state.step)
             record.save()
 
@@ -170,6 +197,8 @@ class LightningTraining(Training):
         A resumed run starts another file. TensorBoard then discards the repeated steps.
         """
         name, folder = self.task.options.logger, self.run.path
+        if rank() > 0:
+            return []
         if name == "csv":
             return [CSVLogger(folder, name="csv")]
         if name == "tensorboard":

@@ -32,6 +32,7 @@ from examples.genomic_caduceus.tokens import turned_at_random
 from examples.programs.program import Program
 from snippets.compile_safely import Network
 from snippets.errors import exit_with_one_line
+from snippets.processes import count, mean
 from snippets.training_loop import EpochResult
 from snippets.training_step import in_parts
 
@@ -66,7 +67,7 @@ class MaskedBases(SequenceTask):
         with self.precision.autocast():
             scores = network(hidden)
         loss, right = measured(scores, tokens, guessed)
-        return torch.stack([loss, right]) / guessed.sum().clamp(min=1)
+        return torch.stack([loss, right]) / mean(guessed.sum()).clamp(min=1 / count())
 
     @torch.no_grad()
     def evaluate(self, epoch: int, measures: list[float], samples_per_s: float) -> EpochResult:

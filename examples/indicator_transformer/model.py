@@ -82,7 +82,7 @@ class IndicatorTransformer(nn.Module):
             nn.LayerNorm(width),
         )
         # The published network has such a table but never reads it; it keeps the number of parameters equal.
-        self.unused_positions = nn.Embedding(100, width)
+        self.unused_positions = nn.Embedding(100, width).requires_grad_(False)
         self.layers = nn.Sequential(*(Layer(size) for _ in range(size.layers)))
         self.selector, self.weighter = head(width), head(width)
         for name, count in (("value", indicators), ("context", context)):

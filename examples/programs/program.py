@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import shlex
+import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -27,7 +28,7 @@ from examples.programs.options import (
 )
 from examples.programs.report import Report, provenance
 from examples.programs.resume import RunChoice, choose_run
-from examples.programs.run_folder import RunFolder, new_folder
+from examples.programs.run_folder import RunFolder, UnwrittenRun, new_folder
 from snippets.checkpoints import alike, load_checkpoint, load_newest
 from snippets.compile_safely import Network, compile_or_eager
 from snippets.data_loading import EpochLoader
@@ -36,6 +37,17 @@ from snippets.device import is_mps, pick_device
 from snippets.errors import Option, RunError, UsageError, tell
 from snippets.memory import is_out_of_memory
 from snippets.precision import Precision, pick_precision
+from snippets.processes import (
+    alone,
+    check_alike,
+    count,
+    first_then_others,
+    from_first,
+    joined,
+    own_device,
+    own_size,
+    rank,
+)
 from snippets.stop_signals import StopSignals
 from snippets.training_loop import Task, Training, new_progress
 from snippets.watermarks import check_watermarks
@@ -65,8 +77,8 @@ class Program(Generic[Options, TaskType]):
 
     def main(self, argv: Sequence[str] | None = None) -> int:
         """Train as the command line says and return the exit code. Raises UsageError and RunError."""
-        with self.spelled_errors():
-            return run_program(self, argv)
+        with StopSignals() as stop, joined(), self.spelled_errors():
+            return run_program(self, argv, stop)
 
     @contextlib.contextmanager
     def spelled_errors(self) -> Iterator[None]:
@@ -155,6 +167,24 @@ def continue_run(program: Program, choice: RunChoice, options: TrainingOptions, 
     return task
 
 
+def assist(program: Program, choice: RunChoice, options: TrainingOptions) -> tuple[Task, UnwrittenRun]:
+    """Return the task in a process that is not the first, in the state from which the first one goes on.
+
+    Raises UsageError when this process does not see the run folder.
+    """
+    task = program.build(options)
+    if choice.config is not None and choice.folder is not None:
+        if not (choice.folder / "config.json").exists():
+            raise UsageError(
+                f"process {rank()} on {socket.gethostname()} does not see the run folder {choice.folder}; "
+                "all processes need it, on a disk that they share"
+            )
+        checkpoint, _ = find_checkpoint(program.system, choice.folder, choice.checkpoint)
+        if checkpoint is not None:
+            restore(task, checkpoint)
+    return task, UnwrittenRun(choice.folder or Path("runs"))
+
+
 def restore(task: Task, checkpoint: dict[str, Any]) -> None:
     """Restore the task's state from a checkpoint. Raises UsageError when it does not fit this training."""
     try:
@@ -205,7 +235,7 @@ def errors_after_restore(training: Training) -> Iterator[None]:
         ) from error
 
 
-def run_to_end(program: Program, training: Training, run: RunFolder, stop: StopSignals) -> int:
+def run_to_end(program: Program, training: Training, run: RunFolder | UnwrittenRun, stop: StopSignals) -> int:
     """Train, then write the results or print how to continue. Return the exit code."""
     task, state, report = training.task, training.state, program.report
     for line in report.describe(task, training.config):
@@ -220,12 +250,15 @@ def run_to_end(program: Program, training: Training, run: RunFolder, stop: StopS
     bar = tqdm(total=task.total_steps, initial=state.step, unit="step", **on_terminal)
     with errors_after_restore(training), bar:
         training.train(stop, bar)
-        last_lines = report.conclude(task, run) if state.step >= task.total_steps else []
+        last_lines = []
+        if state.step >= task.total_steps and isinstance(run, RunFolder):
+            last_lines = report.conclude(task, run)
     if state.step < task.total_steps:
         assert stop.received is not None  # only a signal ends a training before its last step
         run.beat("interrupted")
         done = f"{state.step:,} of {task.total_steps:,}"
-        again = shlex.join(["python", sys.argv[0], *program.spelling.resume(str(run.path))])
+        start = ["torchrun", "--nproc-per-node", str(count())] if count() > 1 else ["python"]
+        again = shlex.join([*start, sys.argv[0], *program.spelling.resume(str(run.path))])
         run.say(f"stopped by {stop.received.name} after step {done}; to go on: {again}")
         return 128 + stop.received
     run.beat("finished", step=state.step, eta_s=0.0)
@@ -234,33 +267,52 @@ def run_to_end(program: Program, training: Training, run: RunFolder, stop: StopS
     return 0
 
 
-def run_program(program: Program, argv: Sequence[str] | None) -> int:
+def run_program(program: Program, argv: Sequence[str] | None, stop: StopSignals) -> int:
     """Train as the command line says and return the exit code. Raises UsageError and RunError."""
     typed = program.read_command_line(argv)
-    with StopSignals() as stop:
-        choice, options = choose(program, typed)
-        if choice.note:
-            tell(choice.note)
-        finished = f"{choice.folder} is finished; see {choice.folder}/summary.json"
-        if choice.finished:
-            tell(finished)
+    with explained_failures("out of memory"):
+        check_alike("the command line", typed)
+        choice, options = from_first(lambda: choose(program, typed))
+    if choice.note:
+        tell(choice.note)
+    with (
+        contextlib.ExitStack() as opened,
+        explained_failures(f"out of memory; lower {size_settings(program, options)}"),
+    ):
+        opening = first_then_others(lambda: open_run(program, choice, options, opened))
+        if from_first(lambda: opening is None) or opening is None:  # only the first one knows
+            tell(f"{choice.folder} is finished; see {choice.folder}/summary.json")
             return 0
-        with (
-            explained_failures(f"out of memory; lower {size_settings(program, options)}"),
-            contextlib.ExitStack() as opened,
-        ):
-            if choice.config is None or choice.folder is None:
-                task, run, config = start_run(program, choice.folder, options)
-                opened.enter_context(run)
-            else:
-                run = opened.enter_context(RunFolder(choice.folder))
-                if choice.finished:  # while this process waited for the lock
-                    tell(finished)
-                    return 0
-                task = continue_run(program, choice, options, run)
-                config = configuration(program, options, task)
-            advice = f"try a lower {program.spelling.option(Option('lr'))} (it was {options.lr:g})"
-            return run_to_end(program, program.training(task, run, config, advice), run, stop)
+        task, run, config = opening
+        check_alike("the data", task.facts.get("data_crc32"))
+        check_alike("the last step in the checkpoint", task.state.step)
+        folder = from_first(lambda: run.path)  # any process may name its last checkpoint in an error
+        run = run if isinstance(run, RunFolder) else UnwrittenRun(folder)
+        advice = f"try a lower {program.spelling.option(Option('lr'))} (it was {options.lr:g})"
+        return run_to_end(program, program.training(task, run, config, advice), run, stop)
+
+
+def open_run(
+    program: Program, choice: RunChoice, options: TrainingOptions, opened: contextlib.ExitStack
+) -> tuple[Task, RunFolder | UnwrittenRun, dict[str, Any]] | None:
+    """Return task, run and config.json, or None when the run is finished. `opened` closes the run.
+
+    Raises UsageError.
+    """
+    if rank() > 0:
+        task, unwritten = assist(program, choice, options)
+        return task, unwritten, configuration(program, options, task)
+    if choice.finished:
+        return None
+    if choice.config is None or choice.folder is None:
+        task, run, config = start_run(program, choice.folder, options)
+        opened.enter_context(run)
+        return task, run, config
+    run = opened.enter_context(RunFolder(choice.folder))
+    if choice.finished:  # while this process waited for the lock
+        return None
+    task = continue_run(program, choice, options, run)
+    return task, run, configuration(program, options, task)
 
 
 def size_settings(program: Program, options: TrainingOptions) -> str:
@@ -287,12 +339,23 @@ class Steps(NamedTuple):
 
 def open_device(options: TrainingOptions) -> Compute:
     """Return device and precision of a training. Raises UsageError when they cannot be used."""
-    device, reason = pick_device(options.device)
+    check_shares(options)
+    device, reason = own_device(*pick_device(options.device), options.device)
     if is_mps(device):
         check_watermarks()
     precision = pick_precision(options.precision, device)
     facts = {"device": f"{device} ({reason})", "precision": f"{precision.name} ({precision.reason})"}
+    if count() > 1:
+        facts["processes"] = f"{count()}, {own_size(options.batch_size)} of {options.batch_size} samples each"
     return Compute(device, precision, facts)
+
+
+def check_shares(options: TrainingOptions) -> None:
+    """Raise UsageError unless the processes can share each microbatch evenly."""
+    if options.batch_size % count():
+        next_size = Option("batch_size", (options.batch_size // count() + 1) * count())
+        size = Option("batch_size", options.batch_size)
+        raise UsageError(size, f" cannot be shared evenly by {count()} processes; use ", next_size)
 
 
 def plan_steps(options: TrainingOptions, samples: int) -> Steps:
@@ -324,11 +387,11 @@ def batch_source(
     Without workers, all `columns` (tensors with one entry per sample, such as images) are kept on the device.
     Workers read `rows`, by default those of `columns`.
     """
-    size = options.batch_size * options.accumulate
+    parts, size = options.accumulate, options.batch_size * options.accumulate
     if not options.workers:
-        return ResidentBatches([column.to(device) for column in columns], size, options.seed)
+        return ResidentBatches([column.to(device) for column in columns], size, options.seed, parts)
     rows = TensorDataset(*columns) if rows is None else rows
-    return EpochLoader(rows, size, options.seed, workers=options.workers, device=device)
+    return EpochLoader(rows, size, options.seed, workers=options.workers, device=device, parts=parts)
 
 
 def compiled(task: Task, module: nn.Module, batch: Any) -> Network:
@@ -338,6 +401,7 @@ def compiled(task: Task, module: nn.Module, batch: Any) -> Network:
     """
     if not task.options.compile:
         return module
+    batch = [column[: own_size(len(column))] for column in batch]
     print("compiling and comparing with the uncompiled network: a minute or several", flush=True)
     # With a CUDA toolkit but no GPU, importing the compiler would log a warning before the report begins.
     logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)
@@ -345,5 +409,6 @@ def compiled(task: Task, module: nn.Module, batch: Any) -> Network:
     def loss(network: Network) -> torch.Tensor:
         return task.measures(batch, network)[0]
 
-    network, task.facts["compile"] = compile_or_eager(module, loss)
+    with alone():  # the first process compiles before the others
+        network, task.facts["compile"] = compile_or_eager(module, loss)
     return network

@@ -40,10 +40,10 @@ class Report(Protocol[TaskType]):
 
 
 def machine_lines(config: dict[str, Any]) -> list[str]:
-    """Return the lines about versions, device, precision and, if requested, compilation."""
+    """Return the lines about versions, device, precision and, if any, processes and compilation."""
     facts = config["provenance"]
     lines = [f"versions   PyTorch {facts['torch']}, Python {facts['python']}, {facts['system']}"]
-    named = {name: config[name] for name in ("device", "precision", "compile") if name in config}
+    named = {name: config[name] for name in ("device", "processes", "precision", "compile") if name in config}
     return lines + [f"{name:10} {value}" for name, value in named.items()]
 
 

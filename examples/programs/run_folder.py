@@ -219,6 +219,24 @@ class RunFolder:
             self.log_file.write(f"{status}: {reason}\n")
 
 
+class UnwrittenRun:
+    """The run as all processes but the first see it: they write nothing."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.last_checkpoint = path / "checkpoints" / "last.pt"
+        self.best_checkpoint = path / "checkpoints" / "best.pt"
+
+    def say(self, line: str = "") -> None:
+        """Print nothing."""
+
+    def log(self, **values: Any) -> None:
+        """Store nothing."""
+
+    def beat(self, status: str = "running", **values: Any) -> None:
+        """Write no heartbeat."""
+
+
 def lock(descriptor: int, folder: Path, doing: str) -> str | None:
     """Lock the open file `descriptor` until it is closed. Raises UsageError when another process holds it.
 

@@ -43,6 +43,7 @@ from snippets.checkpoints import TrainingState, load_weights
 from snippets.compile_safely import Network
 from snippets.data_loading import EpochLoader
 from snippets.errors import UsageError, exit_with_one_line, tell
+from snippets.processes import gathered, rank
 from snippets.seeds import seed_everything
 from snippets.training_loop import EpochResult, Task
 
@@ -102,7 +103,8 @@ class Retrieval(Task):
         options, device, rows = self.options, self.state.device, PairRows(self.pairs, self.learned)
         if self.pairs.mapped:
             size = self.samples_per_step
-            return EpochLoader(rows, size, options.seed, workers=options.workers, device=device)
+            shares = {"workers": options.workers, "device": device, "parts": options.accumulate}
+            return EpochLoader(rows, size, options.seed, **shares)
         columns = self.learned, self.pairs.contexts[self.learned], self.pairs.payloads[self.learned]
         return batch_source(options, device, columns, rows)
 
@@ -147,8 +149,10 @@ class Retrieval(Task):
         with self.precision.autocast():
             contexts, payloads, scale = network(contexts, payloads)
         extra, missing = self.extra_of(rows, contexts)
-        no_negative = no_negatives(self.articles[rows], self.payload_ids[rows])
-        measures = info_nce(contexts.float(), payloads.float(), scale, extra, no_negative, missing)
+        batch, payloads = gathered(rows), gathered(payloads.float())  # those of all processes
+        first = rank() * len(rows)
+        no_negative = no_negatives(self.articles[batch], self.payload_ids[batch], first, len(rows))
+        measures = info_nce(contexts.float(), payloads, scale, extra, no_negative, missing, first)
         near = ~missing[:, : self.negatives.near if self.negatives else 0]
         return torch.cat([measures, near.any(1).float().mean().unsqueeze(0)])
 

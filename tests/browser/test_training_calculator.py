@@ -102,6 +102,19 @@ def test_cheaper_hours_count(form, language):
         assert shown(form)["electricity"] == "–"
 
 
+def test_several_machines_wait_for_the_network(form, language):
+    type_in(
+        form, steps=10, measured=1, watts=50, price=0.3, faster=1, per_hour=1, parameters=124e6, gigabits=10
+    )
+    for count in (2, 3, 16):
+        type_in(form, machines=count)
+        expected = results(language, 1, 10, 50, 0.3, 1, 1, several=(124e6, count, 10))
+        assert shown(form) == expected
+    for count in (None, 0, 0.5, -1):
+        type_in(form, machines=count)
+        assert shown(form)["network"] == "–"
+
+
 def test_measured_seconds_count_instead_of_the_estimate(form):
     estimated = shown(form)["step"]
     type_in(form, measured=0.5)
@@ -115,7 +128,12 @@ def test_measured_seconds_count_instead_of_the_estimate(form):
 def test_what_cannot_be_computed_is_a_dash(form):
     assert shown(form)["rent"] == "–"  # no rent is filled in
     type_in(form, price=0.3, watts=None)
-    assert [name for name, text in shown(form).items() if text == "–"] == ["energy", "electricity", "rent"]
+    assert [name for name, text in shown(form).items() if text == "–"] == [
+        "energy",
+        "electricity",
+        "rent",
+        "network",
+    ]
     type_in(form, steps=-5)
     assert shown(form)["time"] == shown(form)["rented"] == "–"
     type_in(form, steps=100, faster=0)
@@ -132,7 +150,7 @@ def test_own_values_are_named_so(form):
 def test_keyboard_reaches_every_field_and_enter_stays(form):
     form.locator("select").first.focus()
     names = []
-    for _ in range(13):
+    for _ in range(16):
         names.append(form.evaluate("document.activeElement.name"))
         form.keyboard.press("Tab")
     assert names == [
@@ -149,6 +167,9 @@ def test_keyboard_reaches_every_field_and_enter_stays(form):
         "off_peak_hours",
         "faster",
         "per_hour",
+        "parameters",
+        "machines",
+        "gigabits",
     ]
     address = form.url
     form.locator("[name=per_hour]").press("Enter")
@@ -156,7 +177,7 @@ def test_keyboard_reaches_every_field_and_enter_stays(form):
 
 
 def test_results_are_announced_and_every_field_has_a_name(form):
-    assert form.locator("[role=status] [data-result]").count() == 6
+    assert form.locator("[role=status] [data-result]").count() == 7
     unnamed = form.locator("input, select").evaluate_all(
         "all => all.filter(one => !one.labels.length).length"
     )

@@ -6,6 +6,10 @@ import pytest
 import simulated_mps
 import torch
 
+from snippets import processes
+from snippets.device import pick_device
+from snippets.errors import UsageError
+
 
 @pytest.mark.parametrize(
     "settings", [{}, {"precision": "fp16", "accumulate": 2}], ids=["fp32", "fp16-accumulate"]
@@ -45,3 +49,15 @@ def test_checkpoint_continues_on_the_other_device(run_train, stop, tiny):
     assert run.json("heartbeat.json")["device"] == "cpu"
     content = torch.load(run.folder / "checkpoints" / "last.pt", weights_only=True)
     assert {weight.device.type for weight in content["model"].values()} == {"cpu"}
+
+
+def test_several_processes_take_the_cpu(monkeypatch):
+    """torch.distributed sends no tensors of MPS, and a Mac has one GPU."""
+    monkeypatch.setattr(processes, "count", lambda: 2)
+    device, reason = processes.own_device(*pick_device("auto"), "auto")
+    assert device.type == "cpu"
+    assert reason.startswith("automatic choice; no CUDA: ") and "; no MPS for several processes: " in reason
+    with pytest.raises(UsageError, match="--device mps is for one process: a Mac has one GPU"):
+        processes.own_device(*pick_device("mps"), "mps")
+    monkeypatch.setattr(processes, "count", lambda: 1)
+    assert processes.own_device(*pick_device("auto"), "auto")[0].type == "mps"

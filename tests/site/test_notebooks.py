@@ -14,11 +14,11 @@ NOTEBOOKS = sorted(pages())
 
 
 def masked(outputs) -> list[str]:
-    """Return what a cell printed with digits masked, and the kinds of its figures."""
+    """Return what a cell printed, numbers and spaces before them masked, and the kinds of its figures."""
     lines = []
     for output in outputs:
         if output.output_type == "stream":
-            lines += re.sub(r"\d+", "#", output.text).splitlines()
+            lines += re.sub(r" *\d+", "#", output.text).splitlines()
         else:
             lines.append(",".join(sorted(output.data)))
     return lines

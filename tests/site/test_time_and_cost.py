@@ -48,7 +48,10 @@ def test_a_result_by_hand():
         "electricity": "0.05",
         "rented": "30 min",
         "rent": "1.50",
+        "network": "–",
     }
+    found = time_and_cost.results("en", 0.5, 14_400, 100, 0.25, several=(124e6, 2, 10))
+    assert found["network"] == "0.397 s"
 
 
 def test_the_chinese_edition_counts_in_yuan():

@@ -3,6 +3,7 @@
 import ast
 import codeop
 import shutil
+import subprocess
 import sys
 from collections.abc import Collection
 from itertools import zip_longest
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import torch.distributed as dist
 
 from snippets import device as ours
 from tests.recipe_runs import RECIPES, ROOT, differences, run_recipe
@@ -18,8 +20,9 @@ from tools.checks.sections import parse_sections
 from tools.recordings import FOLDER
 
 LINES, COLUMNS = range(5, 16), 88
+OTHER_NAMES = {"several-gpus": "several_processes"}
 GUIDES = {
-    f"guides/{path.name}": path.stem.replace("-", "_")
+    f"guides/{path.name}": OTHER_NAMES.get(path.stem, path.stem.replace("-", "_"))
     for path in sorted((ROOT / "docs/en/guides").glob("*.md"))
 }
 # A recipe named like its framework would be imported in its place.
@@ -103,6 +106,36 @@ def test_compile_recipe_stays_eager_when_compiling_fails(tmp_path, monkeypatch):
     printed, names = run_recipe(RECIPES["compile"], tmp_path)
     assert printed == "eager mode, because of RuntimeError\n"
     assert names["compiled"] is names["model"]
+
+
+def test_recipe_takes_its_own_samples(tmp_path, monkeypatch):
+    """One process, which believes that another has the other half of the batch."""
+
+    def alone(backend):
+        dist.distributed_c10d.init_process_group(backend, store=dist.HashStore(), rank=0, world_size=1)
+
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setattr(dist, "init_process_group", alone)
+    try:
+        printed, names = run_recipe(RECIPES["several_processes"], tmp_path)
+    finally:
+        dist.destroy_process_group()
+    assert printed.startswith("processes: 2, gradient: ")
+    own = torch.nn.Linear(4, 1)
+    own.load_state_dict(names["model"].module.state_dict())
+    own(names["batch"][::2]).square().mean().backward()
+    assert own.weight.grad[0].tolist() == pytest.approx(names["gradient"])
+
+
+@pytest.mark.program
+@pytest.mark.long
+@pytest.mark.parametrize("count", [2, 3])
+def test_recipe_prints_the_gradient_of_one_process(count, tmp_path):
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={count}"]
+    command.append(str(RECIPES["several_processes"]))
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not differences("several_processes", done.stdout.replace(f": {count},", ": 1,")), done.stdout
 
 
 @pytest.mark.parametrize("name", RECIPES)

@@ -6,6 +6,7 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from snippets.training_cost import (
+    all_reduce_seconds,
     attention_work,
     dense_work,
     energy_kwh,
@@ -56,6 +57,12 @@ def test_time_energy_and_rent_by_hand():
     assert energy_kwh(1000, 3600) == 1
     assert energy_kwh(50, 20 * 3600) == 1
     assert rent(8 * 3600, 4, 1.5) == 3  # two hours
+
+
+def test_all_reduce_by_hand():
+    assert all_reduce_seconds(1e9, 1, 10) == 0
+    assert all_reduce_seconds(1e9, 2, 32) == 1  # each sends as much as it has
+    assert all_reduce_seconds(1e9, 4, 32) == 1.5
 
 
 def test_the_mean_price_counts_the_cheaper_hours():

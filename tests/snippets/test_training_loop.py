@@ -25,7 +25,7 @@ class Line(Task):
     steps_per_epoch, samples_per_step, total_steps = 4, 8, 12
 
     def __init__(self, scores=(1.0, 3.0, 2.0)):
-        model = torch.nn.Linear(1, 1)
+        self.network = model = torch.nn.Linear(1, 1)
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1.0)
         self.state = TrainingState(model, [optimizer], [schedule], CPU)

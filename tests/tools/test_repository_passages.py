@@ -61,3 +61,10 @@ def test_the_environment_gives_the_address(monkeypatch):
     assert repository_address() == "https://example.org/a"
     monkeypatch.delenv("REPO_URL")
     assert repository_address() == ""
+
+
+def test_the_path_is_what_follows_the_host():
+    badge = "https://example.org/github/$REPO_PATH/blob"
+    assert with_addresses(badge, "https://example.net/a/b", "") == "https://example.org/github/a/b/blob"
+    with pytest.raises(ValueError, match="is not known"):
+        with_addresses(badge, "", "")

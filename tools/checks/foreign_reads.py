@@ -31,6 +31,7 @@ OWN = {  # files that nobody else makes
     "examples/check_setup.py": "/proc",
     "examples/upgrade_nightly.py": "what pip has just written, and its own notes",
     "snippets/batch_size_search.py": "its own temporary file",
+    "snippets/colab_cells.py": "the checkpoint that its training has just written",
     "snippets/device_test.py": "its own temporary file",
     "examples/programs/identity.py": "the note in the downloaded project",
     "snippets/openmp_runtimes.py": "/proc",

@@ -43,6 +43,8 @@ function startTrainingCalculator() {
     const seconds = value("steps") * step
     const energy = value("watts") * seconds / 3.6e6
     const rented = seconds / value("faster")
+    const machines = value("machines") >= 1 ? value("machines") : NaN
+    const sent = 2 * (machines - 1) / machines * value("parameters") * 32 // bits of float32, by each machine
     const results = {
       step: [step, number => figures(number) + " s"],
       time: [seconds, duration],
@@ -50,6 +52,7 @@ function startTrainingCalculator() {
       electricity: [energy * price(), money],
       rented: [rented, duration],
       rent: [rented / 3600 * value("per_hour"), money],
+      network: [sent / (value("gigabits") * 1e9), number => figures(number) + " s"],
     }
     for (const [name, [number, write]] of Object.entries(results))
       box.querySelector(`[data-result=${name}]`).textContent = Number.isFinite(number) ? write(number) : "–"

@@ -14,6 +14,7 @@ from examples.cifar_optimizers.generated_images import (
     make_templates,
 )
 from examples.cifar_optimizers.image_data import (
+    augmented,
     crop_and_flip,
     exact_share,
     keep_fraction,
@@ -53,11 +54,11 @@ def test_digits_in_their_own_size_are_unchanged():
 
 def test_network_input_is_normalised():
     data = load_digits(16)
-    inputs = network_input(data, data.train_images, augment=False)
+    inputs = network_input(data, data.train_images)
     assert inputs.dtype == torch.float32
     assert inputs.mean().item() == pytest.approx(0, abs=1e-4)
     assert inputs.std().item() == pytest.approx(1, abs=1e-2)  # the scale was fitted before rounding to uint8
-    assert torch.equal(network_input(data, data.train_images[:9], augment=False), inputs[:9])
+    assert torch.equal(network_input(data, data.train_images[:9]), inputs[:9])
 
 
 @pytest.mark.parametrize(
@@ -152,12 +153,10 @@ def test_only_training_images_are_augmented_and_digits_never_flipped():
     assert not data.flip
     images = data.train_images[:64]
     torch.manual_seed(0)
-    assert not torch.equal(
-        network_input(data, images, augment=True), network_input(data, images, augment=False)
-    )
+    assert not torch.equal(augmented(data, images), images)
     generated = generate_images(8)
     images = generated.train_images[:8]
-    assert torch.equal(network_input(generated, images, augment=True), images)
+    assert torch.equal(augmented(generated, images), images)
 
 
 @pytest.mark.parametrize(("share", "count"), [(0.0, 0), (0.2, 200), (0.2999, 299), (0.29, 290), (0.999, 999)])

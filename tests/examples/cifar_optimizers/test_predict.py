@@ -85,7 +85,7 @@ def test_predictions_are_those_of_the_evaluation(call, trained, tmp_path):
     data = load_data("my_pictures", 8, download=False, check=True)
     network = load_trained(Path("run"))
     with torch.no_grad():
-        shares = network.network(network_input(data, data.test_images, augment=False)).softmax(1)
+        shares = network.network(network_input(data, data.test_images)).softmax(1)
     assert [float(row["probability"]) for row in rows] == pytest.approx(shares.amax(1).tolist(), abs=2e-6)
 
 

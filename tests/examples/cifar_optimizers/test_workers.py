@@ -66,7 +66,7 @@ def test_a_worker_brings_what_the_network_learns_from():
     assert torch.equal(labels, data.train_labels[indices])
 
     loss, _ = task.measures((images, labels), task.network)  # not augmented a second time
-    scores = task.network(network_input(data, images, augment=False))
+    scores = task.network(network_input(data, images))
     assert loss == torch.nn.functional.cross_entropy(scores, labels)
     before = task.state.step
     measures = task.learn((images, labels))

@@ -23,7 +23,7 @@ def test_compiling_without_a_gpu_warns_of_none_missing(monkeypatch, tmp_path, ca
     monkeypatch.setattr(program, "compile_or_eager", lambda module, warm_up: (module, "compiled"))
     module, facts = torch.nn.Linear(1, 1), {}
     task = SimpleNamespace(options=SimpleNamespace(compile=asked), facts=facts)
-    found = program.compiled(task, module, None)
+    found = program.compiled(task, module, [])
     cpp_extension._find_cuda_home()
     assert found is module
     assert facts == ({"compile": "compiled"} if asked else {})

@@ -130,15 +130,18 @@ def test_the_real_glossary_does_not_forbid_its_own_words():
 # Ordinary Chinese that contains plausible mistranslations, each across the border of two words.
 INNOCENT = """
 整体重写后，具体重量不变。逐渐变大，逐渐变小。相关卡片和检查站点链接。随机数种子固定为零。测试集成之后，测试组合都通过。
-通过配置文件和通过适当的设置。可以去掉期望。用命令列出所有文件。仔细调试该算子。大规模特征的规模特别大。中介子模块。
+通过配置文件和通过适当的设置。可以去掉期望。用命令列出所有文件。仔细调试该算子。
+大规模特征的规模特别大。中介子模块。
 参数量化之后，固定量化方案。加工人员和安装置信区间。自动能量管理。系列车型。训练套件和验证集合。数据组织和数据设置。
-由规则生成行情，再组成行与列。优化器读取或更新权重。Adam 的偏差修正。体内维持平衡。三角点阵。补齐缺失的 K 线。个别批次。
+由规则生成行情，再组成行与列。优化器读取或更新权重。Adam 的偏差修正。体内维持平衡。
+三角点阵。补齐缺失的 K 线。个别批次。
 读一个 token（词元）。回溯到上一根 K 线。440 Hz 的声音。就地取材。
 """
 
 
 def test_glossary_finds_known_mistakes_and_spares_innocent_words():
-    notorious = ("火车", "体重衰减", "亚当", "批量大小", "统一显存", "过度拟合", "标签噪音", "变压器", "成行", "词元")
+    notorious = ("火车", "体重衰减", "亚当", "批量大小", "统一显存", "过度拟合", "标签噪音", "变压器")
+    notorious += ("成行", "词元")
     lines = [f"这里的{wrong}很大。" for wrong in notorious]
     terms = load_glossary()
     assert sorted({line for line, _ in forbidden_words(terms, lines)}) == list(range(1, len(notorious) + 1))

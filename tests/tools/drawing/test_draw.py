@@ -36,7 +36,12 @@ def test_the_stored_picture_is_drawn_from_the_data(name):
 
 
 def test_no_other_picture_is_stored_and_none_is_large():
-    assert {path.name for path in IMAGES.iterdir()} == {*FILES, "logo.svg", "favicon.svg"}
+    assert {path.name for path in IMAGES.iterdir()} == {
+        *FILES,
+        "logo.svg",
+        "favicon.svg",
+        "open-in-colab.svg",
+    }
     assert max((IMAGES / file).stat().st_size for file in FILES) < 60_000
 
 
