@@ -42,7 +42,7 @@ def count() -> int:
 
 
 def rank() -> int:
-    """Return the number of this process, from 0. The first one evaluates, prints and writes."""
+    """Return the number of this process, from 0. The first one prints and writes."""
     return dist.get_rank() if count() > 1 else 0
 
 
