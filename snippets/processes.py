@@ -62,6 +62,11 @@ def joined() -> Iterator[None]:
     try:
         with signals_end_at_once():
             store, own, others = next(dist.rendezvous("env://", timeout=LATE))
+            if os.environ.get("LOCAL_WORLD_SIZE") == str(
+                others
+            ):  # with one machine, all count the same restarts
+                # torchrun keeps the store, with the addresses of processes that it has replaced since.
+                store = dist.PrefixStore(f"restart{os.environ.get('TORCHELASTIC_RESTART_COUNT')}", store)
             backends = "cpu:gloo,cuda:nccl" if cuda else "gloo"
             dist.init_process_group(backends, store=store, rank=own, world_size=others, timeout=LATE)
             Control.group = dist.new_group(backend="gloo", timeout=DOWNLOADING)

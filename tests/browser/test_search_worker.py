@@ -48,6 +48,8 @@ SECTIONS = [
         "title": "Workers",
         "text": "DataLoader workers are processes, not threads.",
     },
+    {"location": "guides/shapes/", "title": "训练非常规数据", "text": "训练极大的图片。"},
+    {"location": "facts/slow/", "title": "训练慢", "text": "训练为什么慢。"},
 ]
 
 
@@ -91,6 +93,8 @@ def test_a_query_is_cut_before_anything_reads_it(ask):
         ("ram", "guides/memory/"),  # meant
         ("DataLoader workers", "guides/workers/"),  # the same words count less below project/
         ("sparse tensors", "guides/layouts/"),  # the short answer leads there
+        ("训练非常慢", "facts/slow/"),  # how slow is not asked
+        ("训练极慢", "facts/slow/"),
     ],
 )
 def test_the_section_that_answers_is_first(ask, query, expected):

@@ -20,7 +20,7 @@ const STOP_WORDS = new Set(
   ).split(" ")
 )
 const STOP_CHINESE =
-  /为什么|为啥|怎么[办样]?|什么|如何|多少|可以|能不能|是不是|有没有|会不会|哪[个些里]|[的了吗呢吧啊么是在和与或着也还就都太很最更]/u
+  /为什么|为啥|怎么[办样]?|什么|如何|多少|可以|能不能|是不是|有没有|会不会|哪[个些里]|非常|特别|超级|十分(?!钟)|极其|相当(?!于)|[极超巨好奇](?=慢)|[的了吗呢吧啊么是在和与或着也还就都太很最更]/u
 const WORD = /\p{sc=Han}+|(?:(?!\p{sc=Han})[\p{L}\p{N}_])+(?:\.(?:(?!\p{sc=Han})[\p{L}\p{N}_])+)*/gu
 // What belongs to the writer's machine in a pasted message: line numbers, folders, releases.
 const LINES = /\bline \d+/g, RELEASES = /\bv?\d+(?:\.\d+)+(?:[a-z]+\d*)?(?:\+\w+)?/g
