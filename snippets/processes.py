@@ -21,7 +21,7 @@ from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
 from torch.overrides import TorchFunctionMode
 
-from snippets.errors import Explained, RunError, UsageError, one_line
+from snippets.errors import Explained, Option, RunError, UsageError, one_line
 
 Value = TypeVar("Value")
 
@@ -140,8 +140,9 @@ def lost_process(error: BaseException) -> RunError | None:
     if not isinstance(error, dist.DistError) and not any(sign in str(error) for sign in LOST):
         return None
     return RunError(
-        "another process of this training has ended, so this one ends as well; the same command with "
-        "--resume auto goes on from the last checkpoint"
+        "another process of this training has ended, so this one ends as well; the same command with ",
+        Option("resume", "auto"),
+        " goes on from the last checkpoint",
     )
 
 
