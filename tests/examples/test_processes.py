@@ -324,7 +324,7 @@ def only_cheap():
 
 @only_cheap()
 @pytest.mark.parametrize("killed", [0, 1], ids=["first", "second"])
-def test_a_kill_ends_all_and_the_next_start_goes_on(share, program_name, killed):
+def test_a_kill_ends_all_and_a_start_continues(share, program_name, killed):
     own = [SAVING, SAVING]
     own[killed] = [*SAVING, "killed at 7"]
     broken = share(own=own, like_torchrun=True)
@@ -346,7 +346,7 @@ def other(shared):
 
 @only_cheap()
 @pytest.mark.parametrize("stopped", [0, 1], ids=["first", "second"])
-def test_a_signal_to_one_stops_all_after_the_same_step(share, stopped):
+def test_a_signal_to_one_stops_all(share, stopped):
     own = [[], []]
     own[stopped] = ["terminated at 5"]
     run = share(own=own)
@@ -437,7 +437,7 @@ class TestMistakes:
         assert run.codes[who] == -signal.SIGKILL and run.codes[1 - who] == 2 and run.seconds < 30
         assert run.err[1 - who].splitlines()[-1].startswith("error: the processes do not find each other: ")
 
-    def test_torchrun_need_not_wait_for_the_others_of_a_dead_process(self, share):
+    def test_torchrun_need_not_wait_for_the_others(self, share):
         """They are not yet in a training that they could save, so its signal ends them."""
         run = share(own=[[], ["killed late"]], like_torchrun=True)
         assert (run.codes, run.err) == ([-signal.SIGTERM, -signal.SIGKILL], ["", ""])

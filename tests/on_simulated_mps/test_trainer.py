@@ -57,9 +57,7 @@ def test_use_cpu_takes_the_cpu(tmp_path):
         ("2.15", "Passed CPU tensor to MPS op"),
     ],
 )
-def test_the_variable_takes_the_cpu_for_accelerate_but_breaks_the_trainer(
-    tmp_path, monkeypatch, as_release, release, message
-):
+def test_the_variable_is_for_accelerate_alone(tmp_path, monkeypatch, as_release, release, message):
     as_release(release)
     monkeypatch.setenv("ACCELERATE_USE_CPU", "true")
     assert Accelerator().device == torch.device("cpu")
@@ -155,7 +153,7 @@ def test_pinned_memory_is_the_default_and_warns(tmp_path):
     assert any("not supported on MPS" in str(warning.message) for warning in raised)
 
 
-def test_accelerate_pins_nothing_and_keeps_the_loader_of_the_user():
+def test_accelerate_keeps_the_loader_and_pins_nothing():
     batches = Accelerator().prepare(DataLoader(torch.randn(4, 8), batch_size=2))
     assert not batches.pin_memory
 

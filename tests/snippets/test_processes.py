@@ -217,7 +217,7 @@ class FakeGenerator:
         self.offset = offset
 
 
-def test_a_network_on_a_gpu_draws_from_its_own_stream(as_process, monkeypatch):
+def test_networks_on_gpus_draw_from_own_streams(as_process, monkeypatch):
     """A network does not see the block, and all processes go on with the same seed, further down."""
     generator, seeds = FakeGenerator(), []
     monkeypatch.setattr(torch.cuda, "default_generators", [generator])
@@ -241,7 +241,7 @@ def test_a_network_on_a_gpu_draws_from_its_own_stream(as_process, monkeypatch):
 # ---- The contrastive loss ----
 
 
-def test_the_loss_of_shares_is_that_of_the_whole_batch():
+def test_shares_have_the_loss_of_the_batch():
     torch.manual_seed(SEED)
     contexts, payloads = (F.normalize(torch.randn(12, 5), dim=1) for _ in range(2))
     extra, missing = F.normalize(torch.randn(12, 3, 5), dim=2), torch.rand(12, 3) < 0.3

@@ -40,6 +40,7 @@ NAME_SYSTEMS = {
     "docs/data/search/words.yaml": "other words for pages, which a page may do without",
     "tests/site/test_benchmark_tables.py": "what one page says of the measurements that it has",
     "tests/tools/mutants.yaml": "faults that were planted once",
+    "tests/examples/test_processes.py": "how exactly several processes equal one, which differs by network",
     "docs/data/error_messages/training-systems.yaml": "what their programs print, with the cure",
     "docs/en/reference/error-messages/training-systems.md": "links to their pages about data",
     "docs/zh/reference/error-messages/training-systems.md": "links to their pages about data",
