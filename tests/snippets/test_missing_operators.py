@@ -10,6 +10,7 @@ from examples.programs import program
 from examples.programs.resume import RunChoice
 from snippets.errors import exit_with_one_line
 from snippets.missing_operators import count_fallbacks, missing_operator
+from snippets.stop_signals import StopSignals
 
 ERROR = (
     "The operator 'aten::{}' is not currently implemented for the MPS device. If you want this op to be "
@@ -44,7 +45,7 @@ def test_training_programs_say_it(monkeypatch, capsys):
     choice = RunChoice(Path("runs/x"))
     monkeypatch.setattr(program, "choose", lambda program, typed: (choice, None))
     failing = program.Program("x", lambda argv: {}, None, build, None, ())
-    assert exit_with_one_line(lambda argv: program.run_program(failing, argv)) == 1
+    assert exit_with_one_line(lambda argv: program.run_program(failing, argv, StopSignals())) == 1
     line = capsys.readouterr().err
     assert line.startswith("error: MPS has no operator 'mode'") and line.count("\n") == 1
 
