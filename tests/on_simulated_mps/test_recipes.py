@@ -23,5 +23,6 @@ def test_most_recipes_choose_a_device():
         "lightning_on_mps",
         "long_runs",
         "openmp",
+        "several_processes",
         "trainer",
     }
