@@ -18,6 +18,8 @@ def test_recipe_runs_on_mps(name, tmp_path):
 def test_most_recipes_choose_a_device():
     assert RECIPES.keys() - CHOOSES_A_DEVICE <= {
         "accelerate_loop",
+        "beyond_the_mac",
+        "colab",
         "cuda_only_packages",
         "hydra_overrides",
         "lightning_on_mps",
