@@ -58,7 +58,7 @@ class TrainingState:
         self.check(captured)
         self.model.load_state_dict(captured["model"])
         for optimizer, saved in zip(self.optimizers, captured["optimizers"], strict=True):
-            optimizer.load_state_dict(saved)
+            restore_optimizer(optimizer, saved)
         for scheduler, saved in zip(self.schedulers, captured["schedulers"], strict=True):
             scheduler.load_state_dict(saved)
         if self.scaler.is_enabled():
@@ -76,7 +76,10 @@ class TrainingState:
             reason = f"the checkpoint is of a run {other}, this one is not; use the same "
             raise UsageError(reason, Option("precision"))
         own = self.capture()
-        settings = [[part["param_groups"] for part in state["optimizers"]] for state in (own, captured)]
+        settings = [
+            [without_switch(part["param_groups"]) for part in state["optimizers"]]
+            for state in (own, captured)
+        ]
         weights = [[[group["params"] for group in groups] for groups in both] for both in settings]
         if weights[0] != weights[1]:
             raise UsageError("the checkpoint is of a run with another optimizer; use the same one")
@@ -89,6 +92,30 @@ class TrainingState:
         moments = [part for state in captured["optimizers"] for part in state["state"].values()]
         if broken := [name for part in moments for name, value in part.items() if has_nan(value)]:
             raise UsageError(f"the state of the optimizer ({broken[0]}) holds NaN; name another checkpoint")
+
+
+# --8<-- [start:restore_optimizer]
+def restore_optimizer(optimizer: torch.optim.Optimizer, saved: dict[str, Any]) -> None:
+    """Restore the state of an optimizer that keeps its own `fused` switch.
+
+    A fused step reads weight and moments as flat memory, so with another memory format it would learn wrong
+    weights, without an error: each moment gets the format of its weight.
+    """
+    groups = [
+        {**theirs, "fused": own["fused"]} if "fused" in own else theirs
+        for own, theirs in zip(optimizer.param_groups, saved["param_groups"], strict=True)
+    ]
+    optimizer.load_state_dict({**saved, "param_groups": groups})
+    for weight, state in optimizer.state.items():
+        for name, value in state.items():
+            if torch.is_tensor(value) and value.shape == weight.shape:
+                state[name] = torch.empty_like(weight, dtype=value.dtype).copy_(value)
+
+
+# --8<-- [end:restore_optimizer]
+def without_switch(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return parameter groups without `fused`, which decides the speed alone."""
+    return [{name: value for name, value in group.items() if name != "fused"} for group in groups]
 
 
 def check_weights(model: nn.Module, saved: dict[str, torch.Tensor]) -> None:

@@ -20,12 +20,13 @@ WarmUp = Callable[[Network], torch.Tensor]
 
 # --8<-- [start:compile_or_eager]
 def compile_or_eager(
-    module: nn.Module, warm_up: WarmUp, backend: str | Callable = "inductor"
+    module: nn.Module, warm_up: WarmUp, backend: str | Callable = "inductor", *, cuda_graphs: bool = False
 ) -> tuple[Network, str]:
     """Return the compiled network, or `module` itself, and one sentence that says which and why.
 
     `warm_up(network)` returns the mean loss of one batch, of the shape and in the precision of the training,
     computed with `network`; the backward pass is made here. It is called six times, the last two compiled.
+    `cuda_graphs` records CUDA graphs: each pass is then one launch, in memory that stays reserved.
     Afterwards gradients are cleared, and weights, buffers and random states are as before.
 
     Save and evaluate `module`: its parameters are those of the compiled network. Another shape, precision or
@@ -47,7 +48,7 @@ def compile_or_eager(
             return module, "not compiled: loss or gradients are NaN or infinite even without compiling"
         with raising_failures():
             before = graphs_so_far()
-            network = torch.compile(module, backend=backend, options=options_for(backend))
+            network = torch.compile(module, backend=backend, options=options_for(backend, cuda_graphs))
             _, first_seconds = one_pass(network, module, warm_up, dtype)
             found, seconds = one_pass(network, module, warm_up, dtype)
             graphs = graphs_so_far() - before
@@ -137,9 +138,11 @@ def dropout_as_compiled() -> contextlib.AbstractContextManager:
     return enable_python_dispatcher()
 
 
-def options_for(backend: str | Callable) -> dict[str, Any] | None:
-    """Return compiler options with which Inductor uses PyTorch's random generators."""
-    return {"fallback_random": True} if backend == "inductor" else None
+def options_for(backend: str | Callable, cuda_graphs: bool) -> dict[str, Any] | None:
+    """Return options with which Inductor uses PyTorch's random generators and, on request, CUDA graphs."""
+    if backend != "inductor":
+        return None
+    return {"fallback_random": True} | ({"triton.cudagraphs": True} if cuda_graphs else {})
 
 
 def name_of(backend: str | Callable, device: torch.device) -> str:

@@ -43,7 +43,9 @@ class Job:
     def from_json(text: str) -> "Job":
         """Return the job that `to_json` wrote."""
         values = json.loads(text)
-        return Job(**values | {"level": Level(**values["level"]), "plan": Plan(**values["plan"])})
+        switches = tuple(values["level"].pop("switches"))
+        level = Level(**values["level"], switches=switches)
+        return Job(**values | {"level": level, "plan": Plan(**values["plan"])})
 
     def options(self, typed: dict[str, Any]) -> dict[str, Any]:
         """Return the system's options, including those that the benchmark sets."""
@@ -59,6 +61,8 @@ def run_job(job: Job) -> dict[str, Any]:
         start = time.perf_counter()
         task = system.prepare(job.options(system.read_command_line(job.words)))
         prepared = time.perf_counter() - start  # reads data; compiles
+        if unknown := [name for name in job.level.options() if not hasattr(task.options, name)]:
+            return {"status": "unavailable", "reason": f"this system has no {unknown[0]}"}
         if job.level.compiled and (obstacle := why_not_compiled(task)):
             return {"status": "unavailable", "reason": obstacle}
         result = time_steps(task, job.plan)

@@ -1,54 +1,58 @@
-"""The levels that a benchmark compares: device, precision and compilation, as in `mps+bf16+compile`."""
+"""The levels that a benchmark compares: device, precision and switches, as in `mps+bf16+compile+fused`."""
 
 import platform
 from dataclasses import dataclass
 
+from examples.programs.speed import MEASURED, why_off
 from snippets.device import why_not_cuda, why_not_mps
 from snippets.errors import UsageError
 
 DEVICES = ("cpu", "mps", "cuda")
 PRECISIONS = ("fp32", "bf16", "fp16")
+SWITCHES = tuple(name.replace("_", "-") for name in MEASURED)
 OBSTACLES = {"cpu": lambda: None, "mps": why_not_mps, "cuda": why_not_cuda}
 
 
 @dataclass(frozen=True)
 class Level:
-    """A device, a precision, compiled or not; the name lists the device and what is not the default."""
+    """A device, a precision, and what is switched on; the name lists the device and what is not the default."""
 
     device: str
     precision: str = "fp32"
     compiled: bool = False
+    switches: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """The level as the user writes it."""
-        precision = "" if self.precision == "fp32" else f"+{self.precision}"
-        return self.device + precision + ("+compile" if self.compiled else "")
+        precision = () if self.precision == "fp32" else (self.precision,)
+        return "+".join([self.device, *precision, *["compile"] * self.compiled, *self.switches])
 
     @property
     def obstacle(self) -> str | None:
-        """The reason why this machine lacks the device, or None when it has it."""
-        return OBSTACLES[self.device]()
+        """The reason why this machine lacks the device or the device a switch, or None when it can run."""
+        reasons = [(word, why_off(word.replace("-", "_"), self.device)) for word in self.switches]
+        missing = OBSTACLES[self.device]()
+        return missing or next((f"{word}: {reason}" for word, reason in reasons if reason), None)
 
     def options(self) -> dict[str, object]:
         """Return the options of a training program for this level."""
-        return {"device": self.device, "precision": self.precision} | (
-            {"compile": True} if self.compiled else {}
-        )
+        switches = [word.replace("-", "_") for word in self.switches] + ["compile"] * self.compiled
+        return {"device": self.device, "precision": self.precision, **dict.fromkeys(switches, True)}
 
 
 def parse_level(text: str) -> Level:
     """Return the level named `text`. Raises UsageError for an unknown or repeated word."""
     device, *words = text.split("+")
     precision = [word for word in words if word in PRECISIONS]
-    compiled = words.count("compile")
-    known = len(precision) + compiled == len(words)
-    if device not in DEVICES or not known or len(precision) > 1 or compiled > 1:
+    known = set(words) <= {*PRECISIONS, "compile", *SWITCHES} and len(set(words)) == len(words)
+    if device not in DEVICES or not known or len(precision) > 1:
         raise UsageError(
-            f"--levels: unknown level {text!r}; write a device ({', '.join(DEVICES)}), "
-            "then +bf16 or +fp16, then +compile: mps+bf16+compile"
+            f"--levels: unknown level {text!r}; write a device ({', '.join(DEVICES)}), then +bf16 or +fp16, "
+            f"then +compile: mps+bf16+compile, then others of +{', +'.join(SWITCHES)}"
         )
-    return Level(device, precision[0] if precision else "fp32", bool(compiled))
+    switches = tuple(word for word in SWITCHES if word in words)
+    return Level(device, precision[0] if precision else "fp32", "compile" in words, switches)
 
 
 def parse_levels(text: str) -> list[Level]:

@@ -9,6 +9,7 @@ from examples.benchmarking.levels import Level, default_levels, parse_levels
 from examples.benchmarking.steps import Plan
 from examples.programs.command_line import Spelling, StrictParser, expanded, whole_number
 from examples.programs.run_folder import check_target, json_with
+from examples.programs.speed import MEASURED
 from examples.systems import modules
 from snippets.errors import Option, UsageError
 from snippets.foreign_files import read_bytes
@@ -17,6 +18,7 @@ DECIDED = {  # options of the systems that the benchmark sets itself, and their 
     "device": "--levels",
     "precision": "--levels",
     "compile": "--levels",
+    **dict.fromkeys(MEASURED, "--levels"),
     "epochs": "--steps",
     "max_steps": "--steps",
     "out": "--json",
@@ -64,7 +66,7 @@ def make_parser() -> StrictParser:
         epilog=f"SYSTEM is one of: {', '.join(modules())}. All other flags are those of its program.",
     )
     add = parser.add_argument
-    add("--levels", help="like cpu,mps,mps+bf16,mps+bf16+compile; by default what this machine has")
+    add("--levels", help="like cpu,mps,mps+bf16,mps+bf16+compile+fused; by default what this machine has")
     add("--steps", type=whole_number(2, 10_000), help="timed readings of each level; 30")
     add("--warm-up", type=whole_number(1, 10_000), help="steps before them, not counted; 10")
     add("--quick", action="store_true", help="2 + 5 steps with --quick of the system: does it run at all")

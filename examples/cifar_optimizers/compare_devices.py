@@ -20,7 +20,7 @@ except ModuleNotFoundError:
 import torch
 from torch.nn import functional as F
 
-from examples.cifar_optimizers.image_data import ImageData, network_input
+from examples.cifar_optimizers.image_data import ImageData, normalised
 from examples.cifar_optimizers.model import ResNet18
 from examples.cifar_optimizers.options import resolve
 from examples.cifar_optimizers.train import load_for_training
@@ -39,7 +39,10 @@ BATCHES, SIZE = 4, 16  # a kink of ReLU affects one batch, not all; small batche
 def make_batches(data: ImageData) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """Return pairs of images (SIZE, 3, size, size), not augmented, and labels (SIZE,), drawn at random."""
     indices = torch.randperm(len(data.train_labels))[: BATCHES * SIZE].split(SIZE)
-    return [(network_input(data, data.train_images[chosen]), data.train_labels[chosen]) for chosen in indices]
+    return [
+        (normalised(data.train_images[chosen], data.mean, data.std), data.train_labels[chosen])
+        for chosen in indices
+    ]
 
 
 # --8<-- [start:compare]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import torch
+from torch import nn
 from torch.nn import functional as F
 from torch.utils.data import Dataset
 
@@ -119,36 +120,31 @@ def keep_fraction(labels: torch.Tensor, fraction: float, generator: torch.Genera
 
 
 # --8<-- [start:augmentation]
-def crop_and_flip(images: torch.Tensor, padding: int, *, flip: bool) -> torch.Tensor:
-    """Shift each image (batch, channels, size, size) by up to `padding` pixels, and mirror half of them.
+def draw_moves(data: ImageData, images: torch.Tensor) -> torch.Tensor:
+    """Return rows and columns (batch, 2, size) of padded images that become those of `images`, at random.
+
+    They shift an image by up to `crop_padding` pixels and mirror half of the images, as `data` says.
+    """
+    batch, device, padding = len(images), images.device, data.crop_padding
+    pixels = torch.arange(images.shape[-1], device=device)
+    rows, columns = (torch.randint(0, 2 * padding + 1, (batch, 1), device=device) + pixels for _ in range(2))
+    if data.flip:
+        mirrored = torch.rand(batch, 1, device=device) < 0.5
+        columns = torch.where(mirrored, columns.flip(1), columns)
+    return torch.stack([rows, columns], 1)
+
+
+def moved(images: torch.Tensor, moves: torch.Tensor, padding: int) -> torch.Tensor:
+    """Return images (batch, channels, size, size), with `moves` (batch, 2, size) of the padded ones.
 
     Pixels outside the image are black (0). Shift and mirror both permute pixels, so one `gather` does both:
     moving memory is the whole work, and a second pass over the images would double it.
     """
-    batch, channels, size, _ = images.shape
-    width = size + 2 * padding
-    padded = F.pad(images, (padding,) * 4).flatten(2)
-    shifts = [torch.randint(0, 2 * padding + 1, (batch, 1), device=images.device) for _ in range(2)]
-    rows, columns = (shift + torch.arange(size, device=images.device) for shift in shifts)  # (batch, size)
-    if flip:
-        mirrored = torch.rand(batch, 1, device=images.device) < 0.5
-        columns = torch.where(mirrored, columns.flip(1), columns)
-    pixels = rows.unsqueeze(2) * width + columns.unsqueeze(
-        1
-    )  # (batch, size, size): pixel indices in a padded channel
-    return padded.gather(2, pixels.view(batch, 1, -1).expand(-1, channels, -1)).view_as(images)
-
-
-def augmented(data: ImageData, images: torch.Tensor) -> torch.Tensor:
-    """Return images of `data`, augmented before they become float32: so a crop moves one byte per pixel."""
-    if data.crop_padding or data.flip:
-        return crop_and_flip(images, data.crop_padding, flip=data.flip)
-    return images
-
-
-def network_input(data: ImageData, images: torch.Tensor) -> torch.Tensor:
-    """Return images of `data` as network input: float32, normalised."""
-    return normalised(images, data.mean, data.std)
+    rows, columns = moves.unbind(1)
+    width = images.shape[-1] + 2 * padding
+    pixels = rows.unsqueeze(2) * width + columns.unsqueeze(1)  # (batch, size, size): in a padded channel
+    pixels = pixels.flatten(1).unsqueeze(1).expand(-1, images.shape[1], -1)
+    return F.pad(images, (padding,) * 4).flatten(2).gather(2, pixels).view_as(images)
 
 
 def normalised(images: torch.Tensor, mean: torch.Tensor, std: torch.Tensor) -> torch.Tensor:
@@ -156,6 +152,20 @@ def normalised(images: torch.Tensor, mean: torch.Tensor, std: torch.Tensor) -> t
     if images.dtype == torch.uint8:
         images = images.float().div_(255)
     return (images - mean).div_(std)
+
+
+class FromPixels(nn.Module):
+    """A network with what happens to its images first: they are moved and normalised. All compiles as one."""
+
+    def __init__(self, network: nn.Module, data: ImageData) -> None:
+        super().__init__()
+        self.network, self.padding, self.mean, self.std = network, data.crop_padding, data.mean, data.std
+
+    def forward(self, images: torch.Tensor, moves: torch.Tensor | None = None) -> torch.Tensor:
+        """Return the output for images (batch, 3, size, size), uint8 or float32, and perhaps their moves."""
+        if moves is not None:  # before they become float32: so a move copies one byte per pixel
+            images = moved(images, moves, self.padding)
+        return self.network(normalised(images, self.mean, self.std))
 
 
 # --8<-- [end:augmentation]

@@ -49,17 +49,21 @@ class Lion(torch.optim.Optimizer):
 
 # --8<-- [end:lion]
 # --8<-- [start:muon]
-def muon_for_filters(model: nn.Module, lr: float, weight_decay: float) -> list[torch.optim.Optimizer]:
+def muon_for_filters(
+    model: nn.Module, lr: float, weight_decay: float, fused: bool | None = None
+) -> list[torch.optim.Optimizer]:
     """Return Muon for the convolution filters of `model` and AdamW (lr 1e-3) for all its other parameters.
 
     `torch.optim.Muon` supports only matrices. A filter (out, in, height, width) is viewed as a matrix
     (out, in·height·width), so that updates of the view change the filter.
-    Raises UsageError when PyTorch has no Muon.
+    Raises UsageError when PyTorch has no Muon, and for channels-last filters, which have no such view.
     """
     if not hasattr(torch.optim, "Muon"):
         raise UsageError(f"--optimizer muon: PyTorch {torch.__version__} has no torch.optim.Muon; upgrade it")
     filters = [weight for weight in model.parameters() if weight.ndim == 4]
     others = [weight for weight in model.parameters() if weight.ndim != 4]
+    if not all(weight.is_contiguous() for weight in filters):
+        raise UsageError("--optimizer muon cannot train channels-last filters; leave --channels-last out")
     matrices = [weight.detach().flatten(1) for weight in filters]
     muon = torch.optim.Muon(matrices, lr=lr, weight_decay=weight_decay)
 
@@ -73,17 +77,25 @@ def muon_for_filters(model: nn.Module, lr: float, weight_decay: float) -> list[t
 
     muon.register_step_pre_hook(lend_gradients)
     muon.register_step_post_hook(return_gradients)
-    return [muon, torch.optim.AdamW(others, lr=1e-3, weight_decay=0.0)]
+    return [muon, torch.optim.AdamW(others, lr=1e-3, weight_decay=0.0, fused=fused or None)]
 
 
 # --8<-- [end:muon]
 
 
 def single(
-    optimizer: Callable[..., torch.optim.Optimizer], model: nn.Module, lr: float, weight_decay: float
+    optimizer: Callable[..., torch.optim.Optimizer],
+    model: nn.Module,
+    lr: float,
+    weight_decay: float,
+    fused: bool | None = None,
 ) -> list[torch.optim.Optimizer]:
-    """Return one optimizer for all parameters of `model`."""
-    return [optimizer(model.parameters(), lr=lr, weight_decay=weight_decay)]
+    """Return one optimizer for all parameters of `model`. Raises UsageError when it cannot be fused."""
+    switch = {"fused": True} if fused else {}
+    try:
+        return [optimizer(model.parameters(), lr=lr, weight_decay=weight_decay, **switch)]
+    except TypeError:
+        raise UsageError("--fused is for --optimizer sgd, adam, adamw and muon; leave it out") from None
 
 
 # --8<-- [start:optimizers]
@@ -93,7 +105,7 @@ class Recipe:
 
     lr: float
     weight_decay: float
-    build: Callable[[nn.Module, float, float], list[torch.optim.Optimizer]]
+    build: Callable[..., list[torch.optim.Optimizer]]  # network, rate, decay, fused
 
 
 OPTIMIZERS = {

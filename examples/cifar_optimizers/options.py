@@ -7,7 +7,7 @@ from typing import Any
 from examples.cifar_optimizers.data_sources import NAMES, find_data
 from examples.cifar_optimizers.optimizers import OPTIMIZERS, SCHEDULES
 from examples.programs.command_line import StrictParser, expanded, number, whole_number
-from examples.programs.options import TrainingOptions, add_training_options, typed_options
+from examples.programs.options import ON_OR_OFF, TrainingOptions, add_training_options, typed_options
 from snippets.errors import UsageError
 
 # --8<-- [start:defaults]
@@ -47,6 +47,7 @@ class Options(TrainingOptions):
     data_name: str = "digits"  # the data set that `data` means
     download: bool = False
     skip_checksum: bool = False
+    channels_last: bool = False
     optimizer: str = "sgd"
     schedule: str = "cosine"
     width: int
@@ -55,7 +56,7 @@ class Options(TrainingOptions):
     data_fraction: float = 1.0  # share of training images
     workers_name: str = "none"  # or "some": workers draw other crops and flips than the device
 
-    MAY_CHANGE = TrainingOptions.MAY_CHANGE | {"download", "skip_checksum"}
+    MAY_CHANGE = TrainingOptions.MAY_CHANGE | {"download", "skip_checksum", "channels_last"}
     DERIVED = frozenset({"data_name", "workers_name"})
 
 
@@ -79,6 +80,7 @@ def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
         default=None,
         help="accept CIFAR files that are not the official ones",
     )
+    add("--channels-last", help="keep the channels of a pixel together in memory; off on MPS", **ON_OR_OFF)
     add("--optimizer", choices=tuple(OPTIMIZERS), help="sgd")
     add("--schedule", choices=SCHEDULES, help="of the learning rate; cosine falls to 0")
     add("--width", type=whole_number(1, 512), help="channels of the first layers; 8, CIFAR: 64")

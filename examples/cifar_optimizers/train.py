@@ -26,10 +26,11 @@ from examples.cifar_optimizers import report
 from examples.cifar_optimizers.data_sources import load_data
 from examples.cifar_optimizers.image_data import (
     AugmentedImages,
+    FromPixels,
     ImageData,
-    augmented,
+    draw_moves,
     keep_fraction,
-    network_input,
+    normalised,
     redraw_labels,
 )
 from examples.cifar_optimizers.model import ResNet18, parameter_count
@@ -43,6 +44,7 @@ from examples.programs.program import (
     open_device,
     plan_steps,
 )
+from examples.programs.speed import in_memory_format
 from snippets.checkpoints import TrainingState
 from snippets.compile_safely import Network
 from snippets.errors import UsageError, exit_with_one_line
@@ -52,7 +54,7 @@ from snippets.training_loop import EpochResult, Task
 
 TEST_BATCH = 1000  # images per forward pass in evaluation
 
-Batch = tuple[torch.Tensor, torch.Tensor]  # images and labels
+Batch = tuple[torch.Tensor, ...]  # images, labels and perhaps the moves of the images
 
 
 def load_for_training(options: Options) -> ImageData:
@@ -92,8 +94,9 @@ class ImageClassification(Task):
         steps = plan_steps(options, len(data.train_labels))
         self.samples_per_step, self.steps_per_epoch, self.total_steps = steps
         seed_everything(options.seed)
-        model = ResNet18(data.classes, options.width).to(device).train()
-        optimizers = OPTIMIZERS[options.optimizer].build(model, options.lr, options.weight_decay)
+        model = in_memory_format(options, ResNet18(data.classes, options.width).to(device).train(), device)
+        build = OPTIMIZERS[options.optimizer].build
+        optimizers = build(model, options.lr, options.weight_decay, options.fused)
         schedulers = [
             make_schedule(optimizer, options.schedule, self.total_steps) for optimizer in optimizers
         ]
@@ -102,24 +105,22 @@ class ImageClassification(Task):
         self.options, self.data = options, data.to(device)
         columns = self.data.train_images, self.data.train_labels
         self.source = batch_source(options, device, columns, AugmentedImages(data))
-        first = [column[: options.batch_size] for column in columns]
-        self.network = compiled(self, model, first)
+        first = tuple(column[: options.batch_size] for column in columns)
+        self.network = compiled(self, FromPixels(model, self.data), first)
 
     # --8<-- [start:training_step]
     def parts(self, batch: Batch) -> Iterator[tuple[Batch, float]]:
-        """Yield the microbatches of a batch, whose images are augmented here unless the workers did it."""
-        images, labels = batch
-        if not self.options.workers:
+        """Yield the microbatches of a batch, with random moves of its images unless the workers made them."""
+        if not self.options.workers and (self.data.crop_padding or self.data.flip):
             with draws_of_batch(self.state.device, self.options.accumulate):
-                images = augmented(self.data, images)
-        yield from super().parts((images, labels))
+                batch = *batch, draw_moves(self.data, batch[0])
+        yield from super().parts(batch)
 
     def measures(self, part: Batch, network: Network) -> torch.Tensor:
         """Return mean loss and accuracy on images (batch, 3, size, size) with labels (batch,), (2,)."""
-        images, labels = part
-        images = network_input(self.data, images)
+        images, labels, *moves = part
         with self.precision.autocast():
-            scores = network(images)
+            scores = network(images, *moves)
             loss = F.cross_entropy(scores, labels, label_smoothing=self.data.label_smoothing)
         right = scores.argmax(1) == labels
         return torch.stack([loss, right.float().mean()])
@@ -139,7 +140,7 @@ def evaluate(model: nn.Module, data: ImageData) -> tuple[float, float]:
     model.eval()
     loss, right = 0.0, 0
     for start in range(0, len(data.test_labels), TEST_BATCH):
-        images = network_input(data, data.test_images[start : start + TEST_BATCH])
+        images = normalised(data.test_images[start : start + TEST_BATCH], data.mean, data.std)
         labels = data.test_labels[start : start + TEST_BATCH]
         scores = model(images)
         loss += F.cross_entropy(scores, labels, reduction="sum").item()

@@ -68,7 +68,9 @@ class EdgePrediction(Task):
         self.samples_per_step, self.steps_per_epoch, self.total_steps = plan_steps(options, len(splits.train))
         seed_everything(options.seed)
         model = EdgeNetwork(options.width, options.layers, options.heads, recompute=options.recompute)
-        optimizer = torch.optim.AdamW(model.parameters(), options.lr, weight_decay=options.weight_decay)
+        optimizer = torch.optim.AdamW(
+            model.parameters(), options.lr, weight_decay=options.weight_decay, fused=options.fused or None
+        )
         cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=self.total_steps)
         self.state = TrainingState(
             model.to(device), [optimizer], [cosine], device, scaler=self.precision.scaler()

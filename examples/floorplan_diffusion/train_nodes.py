@@ -18,6 +18,7 @@ except ModuleNotFoundError:
 
 import copy
 from collections.abc import Sequence
+from functools import partial
 
 import torch
 from torch import nn
@@ -159,15 +160,16 @@ def make_optimizers(model: NodeNetwork, options: NodeOptions) -> list[torch.opti
     With `match_rms_adamw` both use the same learning rate. Raises UsageError when PyTorch has no Muon.
     """
     settings = {"lr": options.lr, "weight_decay": options.weight_decay}
+    adamw = partial(torch.optim.AdamW, fused=options.fused or None, **settings)
     if options.optimizer == "adamw":
-        return [torch.optim.AdamW(model.parameters(), **settings)]
+        return [adamw(model.parameters())]
     if not hasattr(torch.optim, "Muon"):
         raise UsageError(f"--optimizer muon: PyTorch {torch.__version__} has none; use --optimizer adamw")
     matrices = [weight for weight in model.layers.parameters() if weight.ndim == 2]
     inside = {id(weight) for weight in matrices}
     others = [weight for weight in model.parameters() if id(weight) not in inside]
     muon = torch.optim.Muon(matrices, adjust_lr_fn="match_rms_adamw", **settings)
-    return [muon, torch.optim.AdamW(others, **settings)]
+    return [muon, adamw(others)]
 
 
 def warm_cosine(optimizer: torch.optim.Optimizer, steps: int) -> torch.optim.lr_scheduler.LRScheduler:

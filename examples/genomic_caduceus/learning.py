@@ -66,7 +66,9 @@ class SequenceTask(Task):
     def set_up_network(self, model: nn.Module, held_out: Iterable[torch.Tensor]) -> None:
         """Make optimizer and schedule for a network, and the source of batches."""
         options = self.options
-        optimizer = torch.optim.AdamW(model.parameters(), options.lr, weight_decay=options.weight_decay)
+        optimizer = torch.optim.AdamW(
+            model.parameters(), options.lr, weight_decay=options.weight_decay, fused=options.fused or None
+        )
         rate = partial(warm_up_then_cosine, total=self.total_steps, warmup=options.warmup)
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
         self.state = TrainingState(

@@ -27,6 +27,7 @@ from examples.genomic_caduceus.pretrained import options_of, run_named
 from examples.genomic_caduceus.sequence_tables import holds_places, refuse_places
 from examples.programs.command_line import Spelling, expanded, number, whole_number
 from examples.programs.options import TrainingOptions
+from examples.programs.speed import SWITCHES
 from snippets.errors import Option, UsageError
 from snippets.precision import NAMES as PRECISIONS
 
@@ -97,7 +98,7 @@ FORMATS = one_of(*PRECISIONS, former=LIGHTNING_PRECISIONS)
 KEYS = {
     "device": Key("trainer.accelerator", DEVICES, "auto: CUDA, then MPS, then CPU"),
     "precision": Key("trainer.precision", FORMATS, "auto: bf16 on CUDA GPUs that have it, else fp32"),
-    "compile": Key("compile", switch, "torch.compile, if it works and gives the same values"),
+    **{name: Key(name, switch, what) for name, what in SWITCHES.items()},
     "data": Key("data", str, "what to learn from: a name, a folder or a file"),
     "epochs": Key("trainer.max_epochs", whole_number(1, 100_000), "passes over the data"),
     "max_steps": Key("trainer.max_steps", or_null(whole_number(1, 10**9)), "stop earlier"),

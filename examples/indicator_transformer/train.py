@@ -51,7 +51,9 @@ class IndicatorSelection(Task):
         model = IndicatorTransformer(len(data.indicators), len(data.context), SIZES[options.size])
         model.fit_normaliser(learned.indicator_values, learned.market_context)
         model = model.to(device).train()
-        optimizer = torch.optim.AdamW(model.parameters(), options.lr, weight_decay=options.weight_decay)
+        optimizer = torch.optim.AdamW(
+            model.parameters(), options.lr, weight_decay=options.weight_decay, fused=options.fused or None
+        )
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=self.total_steps)
         self.state = TrainingState(model, [optimizer], [schedule], device, scaler=self.precision.scaler())
         self.facts |= {

@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from examples.programs.command_line import FLAGS, Spelling, expanded, number, whole_number
+from examples.programs.speed import SWITCHES
 from snippets.device import pick_device
 from snippets.errors import Option, UsageError
 from snippets.precision import NAMES as PRECISIONS
 from snippets.precision import pick_precision
+
+ON_OR_OFF: dict[str, Any] = {"action": argparse.BooleanOptionalAction, "default": None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +23,9 @@ class TrainingOptions:
     device: str = "auto"
     precision: str = "auto"
     compile: bool = False
+    graphs: bool = False
+    fused: bool = False
+    tf32: bool = False
     data: str
     epochs: int
     max_steps: int | None = None  # None: no limit but the epochs
@@ -32,7 +38,7 @@ class TrainingOptions:
 
     # A resumed run may change where and how fast it computes; all other options affect its result. The
     # batches do not depend on the number of workers.
-    MAY_CHANGE: ClassVar[frozenset[str]] = frozenset({"device", "compile", "data", "workers"})
+    MAY_CHANGE: ClassVar[frozenset[str]] = frozenset({"device", "data", "workers", *SWITCHES})
     DERIVED: ClassVar[frozenset[str]] = frozenset()  # options that follow from others and have no flag
 
     def decisive(self) -> dict[str, Any]:
@@ -52,8 +58,8 @@ def add_training_options(parser: argparse.ArgumentParser, defaults: dict[str, st
 
     add("--device", "auto: CUDA, then MPS, then CPU", choices=("auto", "mps", "cuda", "cpu"))
     add("--precision", "auto: bf16 on CUDA GPUs that have it, else fp32", choices=PRECISIONS)
-    compile_or_not = {"action": argparse.BooleanOptionalAction, "default": None}
-    add("--compile", "torch.compile, if it works and gives the same values", **compile_or_not)
+    for switch, what in SWITCHES.items():
+        add(f"--{switch}", what, **ON_OR_OFF)
     add("--data", "what to learn from", metavar="NAME|FOLDER")
     add("--epochs", "passes over the data", type=whole_number(1, 100_000))
     add("--max-steps", "stop earlier; the schedule ends there too", type=whole_number(1, 10**9))

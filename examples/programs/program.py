@@ -29,6 +29,7 @@ from examples.programs.options import (
 from examples.programs.report import Report, provenance
 from examples.programs.resume import RunChoice, choose_run
 from examples.programs.run_folder import RunFolder, UnwrittenRun, new_folder
+from examples.programs.speed import is_on, set_speed
 from snippets.checkpoints import alike, load_checkpoint, load_newest
 from snippets.compile_safely import Network, compile_or_eager
 from snippets.data_loading import EpochLoader
@@ -345,6 +346,7 @@ def open_device(options: TrainingOptions) -> Compute:
         check_watermarks()
     precision = pick_precision(options.precision, device)
     facts = {"device": f"{device} ({reason})", "precision": f"{precision.name} ({precision.reason})"}
+    facts |= set_speed(options, precision.name, device)
     if count() > 1:
         facts["processes"] = f"{count()}, {own_size(options.batch_size)} of {options.batch_size} samples each"
     return Compute(device, precision, facts)
@@ -401,14 +403,15 @@ def compiled(task: Task, module: nn.Module, batch: Any) -> Network:
     """
     if not task.options.compile:
         return module
-    batch = [column[: own_size(len(column))] for column in batch]
     print("compiling and comparing with the uncompiled network: a minute or several", flush=True)
     # With a CUDA toolkit but no GPU, importing the compiler would log a warning before the report begins.
     logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)
 
     def loss(network: Network) -> torch.Tensor:
-        return task.measures(batch, network)[0]
+        part, _ = next(iter(task.parts(batch)))
+        return task.measures(part, network)[0]
 
     with alone():  # the first process compiles before the others
-        network, task.facts["compile"] = compile_or_eager(module, loss)
+        graphs = is_on(task.options, "graphs", next(module.parameters()).device)
+        network, task.facts["compile"] = compile_or_eager(module, loss, cuda_graphs=graphs)
     return network

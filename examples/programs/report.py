@@ -40,11 +40,11 @@ class Report(Protocol[TaskType]):
 
 
 def machine_lines(config: dict[str, Any]) -> list[str]:
-    """Return the lines about versions, device, precision and, if any, processes and compilation."""
+    """Return the lines about versions, device, precision and, if any, processes, compilation and switches."""
     facts = config["provenance"]
     lines = [f"versions   PyTorch {facts['torch']}, Python {facts['python']}, {facts['system']}"]
-    named = {name: config[name] for name in ("device", "processes", "precision", "compile") if name in config}
-    return lines + [f"{name:10} {value}" for name, value in named.items()]
+    names = "device", "processes", "precision", "compile", "speed"
+    return lines + [f"{name:10} {config[name]}" for name in names if name in config]
 
 
 def recipe_line(options: TrainingOptions, config: dict[str, Any], learning: str, samples: str) -> str:

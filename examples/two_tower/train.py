@@ -73,7 +73,9 @@ class Retrieval(Task):
         model = build_network(options, pairs.contexts.shape[2]).to(device).train()
         if options.start_from:
             load_weights(model, Path(options.start_from))
-        optimizer = torch.optim.AdamW(model.parameters(), options.lr, weight_decay=options.weight_decay)
+        optimizer = torch.optim.AdamW(
+            model.parameters(), options.lr, weight_decay=options.weight_decay, fused=options.fused or None
+        )
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=self.total_steps)
         self.state = TrainingState(model, [optimizer], [schedule], device, scaler=self.precision.scaler())
         self.facts |= self.describe()

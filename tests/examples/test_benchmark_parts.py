@@ -25,6 +25,7 @@ from snippets.errors import UsageError
         ("mps+bf16", Level("mps", "bf16")),
         ("cuda+fp16+compile", Level("cuda", "fp16", True)),
         ("mps+compile", Level("mps", "fp32", True)),
+        ("cpu+fused+channels-last", Level("cpu", switches=("fused", "channels-last"))),
     ],
 )
 def test_levels_are_written_as_they_are_read(text, level):
@@ -32,7 +33,9 @@ def test_levels_are_written_as_they_are_read(text, level):
     assert level.name == text
 
 
-@pytest.mark.parametrize("text", ["", "gpu", "mps+", "mps+bf16+bf16", "cpu+fp16+bf16", "cpu+int8", "bf16"])
+@pytest.mark.parametrize(
+    "text", ["", "gpu", "mps+", "mps+bf16+bf16", "cpu+fp16+bf16", "cpu+int8", "bf16", "cpu+fused+fused"]
+)
 def test_other_words_are_no_levels(text):
     with pytest.raises(UsageError, match=r"unknown level .*mps\+bf16\+compile"):
         parse_level(text)

@@ -1,5 +1,6 @@
 """Digits, generated images, augmentation, wrong labels and fewer images."""
 
+import dataclasses
 import math
 
 import pytest
@@ -14,12 +15,13 @@ from examples.cifar_optimizers.generated_images import (
     make_templates,
 )
 from examples.cifar_optimizers.image_data import (
-    augmented,
-    crop_and_flip,
+    FromPixels,
+    draw_moves,
     exact_share,
     keep_fraction,
-    network_input,
+    moved,
     noise_floor,
+    normalised,
     redraw_labels,
 )
 from examples.cifar_optimizers.options import resolve
@@ -54,11 +56,11 @@ def test_digits_in_their_own_size_are_unchanged():
 
 def test_network_input_is_normalised():
     data = load_digits(16)
-    inputs = network_input(data, data.train_images)
+    inputs = normalised(data.train_images, data.mean, data.std)
     assert inputs.dtype == torch.float32
     assert inputs.mean().item() == pytest.approx(0, abs=1e-4)
     assert inputs.std().item() == pytest.approx(1, abs=1e-2)  # the scale was fitted before rounding to uint8
-    assert torch.equal(network_input(data, data.train_images[:9]), inputs[:9])
+    assert torch.equal(normalised(data.train_images[:9], data.mean, data.std), inputs[:9])
 
 
 @pytest.mark.parametrize(
@@ -115,6 +117,12 @@ def test_fingerprints_notice_other_data_but_not_another_machine():
     assert generated.fingerprint() != before
 
 
+def crop_and_flip(images, padding, *, flip):
+    """Return images, moved at random."""
+    data = dataclasses.replace(generate_images(8), crop_padding=padding, flip=flip)
+    return moved(images, draw_moves(data, images), padding)
+
+
 def test_crops_are_shifts_filled_with_black():
     images = torch.arange(1, 2 * 3 * 6 * 6 + 1, dtype=torch.float32).view(2, 3, 6, 6)
     padded = torch.nn.functional.pad(images, (2, 2, 2, 2))
@@ -147,16 +155,20 @@ def test_crops_and_flips_together_are_flips_of_crops():
     assert 10 < mirrored.sum() < 54
 
 
-def test_only_training_images_are_augmented_and_digits_never_flipped():
+def test_digits_are_shifted_and_never_flipped():
     data = load_digits(16)
     assert data.crop_padding == 1
     assert not data.flip
-    images = data.train_images[:64]
-    torch.manual_seed(0)
-    assert not torch.equal(augmented(data, images), images)
-    generated = generate_images(8)
-    images = generated.train_images[:8]
-    assert torch.equal(augmented(generated, images), images)
+
+
+def test_pixels_become_what_the_network_learns_from():
+    """Moved as bytes, then normalised; a network alone gets the same from held-out images."""
+    data = load_digits(16)
+    images, inputs = data.train_images[:64], FromPixels(torch.nn.Identity(), data)
+    moves = draw_moves(data, images)
+    assert torch.equal(inputs(images), normalised(images, data.mean, data.std))
+    assert torch.equal(inputs(images, moves), normalised(moved(images, moves, 1), data.mean, data.std))
+    assert not torch.equal(inputs(images, moves), inputs(images))
 
 
 @pytest.mark.parametrize(("share", "count"), [(0.0, 0), (0.2, 200), (0.2999, 299), (0.29, 290), (0.999, 999)])

@@ -15,7 +15,7 @@ import torch
 
 from examples.cifar_optimizers import check_data, export, predict
 from examples.cifar_optimizers.data_sources import load_data
-from examples.cifar_optimizers.image_data import network_input
+from examples.cifar_optimizers.image_data import normalised
 from examples.cifar_optimizers.pictures import read_picture
 from examples.cifar_optimizers.train import PROGRAM
 from examples.cifar_optimizers.trained import load_trained
@@ -85,7 +85,7 @@ def test_predictions_are_those_of_the_evaluation(call, trained, tmp_path):
     data = load_data("my_pictures", 8, download=False, check=True)
     network = load_trained(Path("run"))
     with torch.no_grad():
-        shares = network.network(network_input(data, data.test_images)).softmax(1)
+        shares = network.network(normalised(data.test_images, data.mean, data.std)).softmax(1)
     assert [float(row["probability"]) for row in rows] == pytest.approx(shares.amax(1).tolist(), abs=2e-6)
 
 

@@ -13,7 +13,7 @@ import torch
 
 from examples.cifar_optimizers import train
 from examples.cifar_optimizers.data_sources import load_digits
-from examples.cifar_optimizers.image_data import AugmentedImages, ImageData, network_input
+from examples.cifar_optimizers.image_data import AugmentedImages, ImageData, normalised
 from snippets.data_order import SeededSamples, epoch_order
 
 TINY = shlex.split("--device cpu --width 2 --data-fraction 0.2 --batch-size 40 --epochs 2")  # 14 steps
@@ -66,7 +66,7 @@ def test_a_worker_brings_what_the_network_learns_from():
     assert torch.equal(labels, data.train_labels[indices])
 
     loss, _ = task.measures((images, labels), task.network)  # not augmented a second time
-    scores = task.network(network_input(data, images))
+    scores = task.state.model(normalised(images, data.mean, data.std))
     assert loss == torch.nn.functional.cross_entropy(scores, labels)
     before = task.state.step
     measures = task.learn((images, labels))

@@ -17,8 +17,8 @@ from examples.programs.options import (
 from snippets.errors import UsageError
 
 VOCABULARY = """
-    --device --precision --compile --data --epochs --max-steps --batch-size --accumulate
-    --lr --weight-decay --seed --workers --out --resume --quick
+    --device --precision --compile --graphs --fused --tf32 --data --epochs --max-steps --batch-size
+    --accumulate --lr --weight-decay --seed --workers --out --resume --quick
 """
 FOLDER = Path("runs/a")
 

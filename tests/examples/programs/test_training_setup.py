@@ -20,13 +20,15 @@ def test_compiling_without_a_gpu_warns_of_none_missing(monkeypatch, tmp_path, ca
     logger.manager._clear_cache()
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setenv("CUDA_HOME", str(tmp_path))
-    monkeypatch.setattr(program, "compile_or_eager", lambda module, warm_up: (module, "compiled"))
+    monkeypatch.setattr(
+        program, "compile_or_eager", lambda module, warm_up, graphs: (module, f"compiled, graphs: {graphs}")
+    )
     module, facts = torch.nn.Linear(1, 1), {}
-    task = SimpleNamespace(options=SimpleNamespace(compile=asked), facts=facts)
+    task = SimpleNamespace(options=SimpleNamespace(compile=asked, graphs=True), facts=facts)
     found = program.compiled(task, module, [])
     cpp_extension._find_cuda_home()
     assert found is module
-    assert facts == ({"compile": "compiled"} if asked else {})
+    assert facts == ({"compile": "compiled, graphs: False"} if asked else {})
     assert ("No CUDA runtime is found" in caplog.text) is not asked
 
 

@@ -1,0 +1,64 @@
+"""Switches that change how fast a training computes, and its values by rounding alone: all off by default."""
+
+import torch
+from torch import nn
+
+from snippets.errors import Option, UsageError
+
+SWITCHES = {
+    "compile": "torch.compile, if it works and gives the same values",
+    "graphs": "with compile, on NVIDIA GPUs: repeat recorded CUDA graphs",
+    "fused": "the optimizer's update in one kernel: SGD, Adam, AdamW",
+    "tf32": "on NVIDIA GPUs: round float32 inputs of matrix products to 10 bits",
+}
+MEASURED = (
+    "graphs",
+    "fused",
+    "tf32",
+    "channels_last",
+)  # beside `compile`; the last is one of cifar_optimizers
+ONLY_NVIDIA = "only NVIDIA GPUs have it"
+OFF = {  # device types on which a switch stays off, and why
+    "graphs": {"cpu": ONLY_NVIDIA, "mps": ONLY_NVIDIA},
+    "tf32": {"cpu": ONLY_NVIDIA, "mps": ONLY_NVIDIA},
+    "channels_last": {"mps": "some gradients are wrong with it on MPS"},
+}
+
+
+def why_off(switch: str, device_type: str) -> str | None:
+    """Return why a switch stays off on devices of this type, or None when it can be used there."""
+    return OFF.get(switch, {}).get(device_type)
+
+
+def is_on(options: object, switch: str, device: torch.device) -> bool:
+    """Return whether `options` has a switch that can be used on `device`."""
+    return bool(getattr(options, switch, False)) and why_off(switch, device.type) is None
+
+
+def set_speed(options: object, precision: str, device: torch.device) -> dict[str, str]:
+    """Turn TF32 on or off, and return for config.json which switches are on and which stay off, and why.
+
+    Raises UsageError for switches that cannot be together.
+    """
+    names = [name for name in MEASURED if getattr(options, name, False)]
+    if "graphs" in names and not getattr(options, "compile", False):
+        raise UsageError(Option("graphs"), " repeats what was compiled: add ", Option("compile"))
+    scaler_is_ignored = device.type == "mps" and torch.__version__ < (2, 13)
+    if "fused" in names and precision == "fp16" and scaler_is_ignored:  # pytorch/pytorch pull request 186360
+        raise UsageError(
+            Option("fused"), " ignores the scaler of fp16 on MPS before PyTorch 2.13; leave it out"
+        )
+    if device.type == "cuda":
+        torch.set_float32_matmul_precision("high" if is_on(options, "tf32", device) else "highest")
+    if not names:
+        return {}
+    reasons = [(name, why_off(name, device.type)) for name in names]
+    said = [f"{name} (off: {reason})" if reason else name for name, reason in reasons]
+    return {"speed": ", ".join(said).replace("_", "-")}
+
+
+def in_memory_format(options: object, network: nn.Module, device: torch.device) -> nn.Module:
+    """Return `network` with channels last in memory if `options` say so and the device can."""
+    if is_on(options, "channels_last", device):
+        return network.to(memory_format=torch.channels_last)
+    return network
