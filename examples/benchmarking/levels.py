@@ -15,7 +15,7 @@ OBSTACLES = {"cpu": lambda: None, "mps": why_not_mps, "cuda": why_not_cuda}
 
 @dataclass(frozen=True)
 class Level:
-    """A device, a precision, and what is switched on; the name lists the device and what is not the default."""
+    """A device, precision and switches that are on; the name lists the device and what is not the default."""
 
     device: str
     precision: str = "fp32"
