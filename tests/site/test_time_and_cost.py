@@ -76,7 +76,8 @@ def test_every_worked_example_follows_from_its_row():
     rows = [line.split(" | ") for line in render("time-examples", "en").splitlines() if "TFLOP |" in line]
     assert len(rows) == len(TRAININGS)
     scale = {"h": 3600, "days": DAY}
-    for _, work, steps, *cells in rows:
+    for _, *cells, steps_and_work in rows:
+        steps, work = steps_and_work.split("<br>")
         for mac, cell in zip(macs, cells, strict=True):
             operations = float(work.split()[0]) * 1e12 * int(steps.replace(",", ""))
             seconds = operations / (mac["peak"] * 1e12) / 0.4
