@@ -90,12 +90,21 @@ def test_no_folder_of_a_machine_is_shown():
         assert not re.search(r"(?<![\w.])/(tmp|work|root|home)", render("floorplan-trainings", language))
 
 
+def drawn_of(entry):
+    """Return the share of closed plans that a training draws as the programs do by default."""
+    (row,) = (row for row in entry["drawn"] if row["snap"] == 4)
+    return row["closed"]
+
+
 def test_the_words_about_drawn_plans_fit_what_was_measured():
     default, longer = QUALITY["default"], QUALITY["quality"]
     assert default["edges"]["val_f1"] > 0.98  # "nearly all walls"
     assert longer["nodes"]["batch_size"] == 4 * default["nodes"]["batch_size"]
     (row,) = (row for row in longer["samplers"] if (row["sampler"], row["steps"]) == ("ddpm", 1000))
     assert row["line_median"] == 0  # "to the very pixel"
+    assert 0.7 < row["closed"] < 0.75  # "nearly three in four"
+    better = [drawn_of(entry) for entry in read("settings") if entry["name"] == "better"]
+    assert 0.38 < numpy.mean(better) < 0.42  # "two in five"
 
 
 def row_of(entry, name):
