@@ -168,7 +168,7 @@ def continue_run(program: Program, choice: RunChoice, options: TrainingOptions, 
     return task
 
 
-def assist(program: Program, choice: RunChoice, options: TrainingOptions) -> tuple[Task, UnwrittenRun]:
+def assist(program: Program, choice: RunChoice, options: TrainingOptions) -> Task:
     """Return the task in a process that is not the first, in the state from which the first one goes on.
 
     Raises UsageError when this process does not see the run folder.
@@ -183,7 +183,7 @@ def assist(program: Program, choice: RunChoice, options: TrainingOptions) -> tup
         checkpoint, _ = find_checkpoint(program.system, choice.folder, choice.checkpoint)
         if checkpoint is not None:
             restore(task, checkpoint)
-    return task, UnwrittenRun(choice.folder or Path("runs"))
+    return task
 
 
 def restore(task: Task, checkpoint: dict[str, Any]) -> None:
@@ -284,25 +284,26 @@ def run_program(program: Program, argv: Sequence[str] | None, stop: StopSignals)
         if from_first(lambda: opening is None) or opening is None:  # only the first one knows
             tell(f"{choice.folder} is finished; see {choice.folder}/summary.json")
             return 0
-        task, run, config = opening
+        task, own, config = opening
         check_alike("the data", task.facts.get("data_crc32"))
         check_alike("the last step in the checkpoint", task.state.step)
-        folder = from_first(lambda: run.path)  # any process may name its last checkpoint in an error
-        run = run if isinstance(run, RunFolder) else UnwrittenRun(folder)
+        # any process may name the last checkpoint in an error
+        folder = from_first(lambda: own.path if own else Path())
+        run = own or UnwrittenRun(folder)
         advice = f"try a lower {program.spelling.option(Option('lr'))} (it was {options.lr:g})"
         return run_to_end(program, program.training(task, run, config, advice), run, stop)
 
 
 def open_run(
     program: Program, choice: RunChoice, options: TrainingOptions, opened: contextlib.ExitStack
-) -> tuple[Task, RunFolder | UnwrittenRun, dict[str, Any]] | None:
+) -> tuple[Task, RunFolder | None, dict[str, Any]] | None:
     """Return task, run and config.json, or None when the run is finished. `opened` closes the run.
 
-    Raises UsageError.
+    Only the first process has a run. Raises UsageError.
     """
     if rank() > 0:
-        task, unwritten = assist(program, choice, options)
-        return task, unwritten, configuration(program, options, task)
+        task = assist(program, choice, options)
+        return task, None, configuration(program, options, task)
     if choice.finished:
         return None
     if choice.config is None or choice.folder is None:

@@ -507,6 +507,14 @@ def own_errors(folder):
     return [line for line in (folder / "err").read_text().splitlines() if line.startswith("error:")]
 
 
+@pytest.fixture
+def ignoring_sighup():
+    """Let what is started ignore SIGHUP, as `nohup` does."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 LONGER = {"epochs": 60}  # after a first checkpoint, there is time for a kill
 needs_proc = pytest.mark.skipif(
     not Path("/proc/self/environ").exists(), reason="needs /proc to find processes"
@@ -566,3 +574,19 @@ def test_a_killed_process_ends_torchrun(torchrun, tmp_path, name, workers, kille
     os.kill(processes_of(started)[killed], signal.SIGKILL)
     assert started.wait(60) == 1
     assert own_errors(tmp_path) == [LOST.strip()]
+
+
+@needs_proc
+@pytest.mark.long
+@pytest.mark.parametrize("survives", [False, True])
+def test_closed_terminal_under_nohup(torchrun, tmp_path, ignoring_sighup, survives):
+    """Torchrun handles SIGHUP itself unless it is told which signals to handle."""
+    options = ["--signals-to-handle", "SIGTERM,SIGINT"] if survives else []
+    started = torchrun(*options, epochs=300)
+    wait_for_lines(started, tmp_path, 3)
+    os.kill(started.pid, signal.SIGHUP)
+    if survives:
+        time.sleep(5)
+        assert started.poll() is None
+    else:
+        assert started.wait(60) != 0
