@@ -95,7 +95,7 @@ def repeated():
 def compares():
     """Compare with the uncompiled network as --compile does, but compile nothing."""
 
-    def compile_or_eager(module, loss):
+    def compile_or_eager(module, loss, cuda_graphs):
         with torch.random.fork_rng(devices=[]):
             loss(module)
         return module, "compiled"
