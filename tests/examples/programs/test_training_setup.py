@@ -21,7 +21,9 @@ def test_compiling_without_a_gpu_warns_of_none_missing(monkeypatch, tmp_path, ca
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setenv("CUDA_HOME", str(tmp_path))
     monkeypatch.setattr(
-        program, "compile_or_eager", lambda module, warm_up, graphs: (module, f"compiled, graphs: {graphs}")
+        program,
+        "compile_or_eager",
+        lambda module, warm_up, *, cuda_graphs: (module, f"compiled, graphs: {cuda_graphs}"),
     )
     module, facts = torch.nn.Linear(1, 1), {}
     task = SimpleNamespace(options=SimpleNamespace(compile=asked, graphs=True), facts=facts)
