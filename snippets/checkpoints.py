@@ -99,7 +99,7 @@ def restore_optimizer(optimizer: torch.optim.Optimizer, saved: dict[str, Any]) -
     """Restore the state of an optimizer that keeps its own `fused` switch.
 
     A fused step reads weight and moments as flat memory, so with another memory format it would learn wrong
-    weights, without an error: each moment gets the format of its weight.
+    weights on a CPU and raise an error on a GPU: each moment gets the format of its weight.
     """
     groups = [
         {**theirs, "fused": own["fused"]} if "fused" in own else theirs

@@ -43,6 +43,9 @@ def set_speed(options: object, precision: str, device: torch.device) -> dict[str
     names = [name for name in MEASURED if getattr(options, name, False)]
     if "graphs" in names and not getattr(options, "compile", False):
         raise UsageError(Option("graphs"), " repeats what was compiled: add ", Option("compile"))
+    if is_on(options, "graphs", device) and getattr(options, "accumulate", 1) > 1:
+        # A replay overwrites gradients that are still being summed: pytorch/pytorch issues 96693 and 169545.
+        raise UsageError(Option("graphs"), " cannot be used with ", Option("accumulate"), "; leave one out")
     scaler_is_ignored = device.type == "mps" and torch.__version__ < (2, 13)
     if "fused" in names and precision == "fp16" and scaler_is_ignored:  # pytorch/pytorch pull request 186360
         raise UsageError(

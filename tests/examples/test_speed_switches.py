@@ -1,5 +1,6 @@
 """Switches of speed change values by rounding alone, and a run continues with others than it began with."""
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
@@ -147,6 +148,15 @@ def test_what_cannot_be_together_is_refused(monkeypatch, release, on, precision,
     with pytest.raises(UsageError, match=message):
         set_speed(switched(**on), precision, device)
     assert set_speed(switched(**on, compile=True), "bf16", device)
+
+
+@pytest.mark.parametrize(("device", "refused"), [(CUDA, True), (CPU, False)])
+def test_cuda_graphs_sum_no_gradients(monkeypatch, device, refused):
+    monkeypatch.setattr(torch, "set_float32_matmul_precision", lambda _: None)
+    options = switched(graphs=True, compile=True, accumulate=2)
+    expected = pytest.raises(UsageError, match=r"^--graphs cannot be used with --accumulate; leave one out$")
+    with expected if refused else nullcontext():
+        assert set_speed(options, "fp32", device)
 
 
 @pytest.mark.parametrize(

@@ -280,6 +280,13 @@ def test_the_note_says_what_the_compiler_for_mps_is():
     assert module.name_of(raising, CPU) == "raising"
 
 
+@pytest.mark.parametrize("cuda_graphs", [False, True])
+def test_cuda_graphs_are_an_option_of_inductor(model, cuda_graphs):
+    options = module.options_for("inductor", cuda_graphs)
+    torch.compile(model, options=options)  # refuses unknown options
+    assert options.get("triton.cudagraphs", False) is cuda_graphs
+
+
 needs_a_compiler = pytest.mark.skipif(
     not any(shutil.which(name) for name in ("c++", "g++", "clang++")),
     reason="no C++ compiler: Inductor needs one on the CPU",
