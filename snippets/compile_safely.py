@@ -26,7 +26,7 @@ def compile_or_eager(
 
     `warm_up(network)` returns the mean loss of one batch, of the shape and in the precision of the training,
     computed with `network`; the backward pass is made here. It is called six times, the last two compiled.
-    `cuda_graphs` records CUDA graphs in one more: each pass is then one launch, in memory that stays reserved.
+    `cuda_graphs` records CUDA graphs in one more: a pass is then one launch, in memory that stays reserved.
     Afterwards gradients are cleared, and weights, buffers and random states are as before.
 
     Save and evaluate `module`: its parameters are those of the compiled network. Another shape, precision or
