@@ -522,6 +522,7 @@ needs_proc = pytest.mark.skipif(
 
 
 @needs_proc
+@pytest.mark.long
 def test_torchrun_starts_again_after_a_kill(torchrun, starts, tmp_path):
     """And the run ends as that of two processes that nobody killed."""
     started = torchrun("--max-restarts", "2", resume="auto", **LONGER)

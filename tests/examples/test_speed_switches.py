@@ -33,6 +33,7 @@ def assert_close(found, expected):
         torch.testing.assert_close(found[name], tensor, rtol=1e-4, atol=1e-5, msg=name)
 
 
+@pytest.mark.two_for_all
 def test_a_fused_optimizer_learns_the_same(undisturbed, tiny, without_curves):
     """By its losses: the gradient of a key's bias is rounding alone, of which Adam makes whole steps."""
     usual, fused = (undisturbed(tiny(max_steps=4, **on)).metrics[-1] for on in ({}, {"fused": True}))
