@@ -2,12 +2,12 @@
 
 Copy this file anywhere: it needs Python 3.9 or newer and PyTorch, and no other file.
 
-    python verify_mac.py                 # prints a report and writes verify-mac.json beside it
+    python verify_mac.py                 # prints a report and writes verify-mac.json into this folder
     python verify_mac.py --json FILE     # writes another file
     python verify_mac.py --device cpu    # without MPS: tries this program, verifies nothing about MPS
 
 It sends nothing anywhere and writes nothing but the one file. Exit code 0: all checks were tried, whatever
-they found; 1: no MPS, or no PyTorch; 2: wrong usage; 130: stopped with Ctrl-C, after a report of what there was.
+they found; 1: no MPS, or no PyTorch; 2: wrong usage; 130: stopped with Ctrl-C, after a report so far.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ try:
     from torch.nn import functional as F
     from torch.utils.checkpoint import checkpoint
 except (ImportError, OSError) as reason:
-    NO_TORCH = f"{type(reason).__name__}: {reason}"
+    NO_TORCH = f"{type(reason).__name__}: {reason}".splitlines()[0]
 else:
     NO_TORCH = ""
 
@@ -49,6 +49,7 @@ FIRST, LATEST = 9, 15  # releases that the tables below know, by their second nu
 LIMIT = 60.0  # seconds for one check
 START_LIMIT = 300.0  # seconds until a new process has imported PyTorch
 TOLERANCE = 1e-3  # of the largest value; float32 is off by about 1e-6, bf16 would be by 4e-3
+NOT_COMPARABLE = 1e99
 COLUMNS, LINES = 100, 60  # of the report
 MARK = "verify_mac>"
 COMMAND = [sys.executable, str(Path(__file__).resolve())]
@@ -59,7 +60,7 @@ NO_FLOAT64 = (
 VARIABLES = re.compile(r"(PYTORCH|TORCH|TORCHINDUCTOR|OMP|MKL|KMP|VECLIB|MPS|MTL|METAL)_\w+|DISABLE_MPS")
 HARMLESS = re.compile(r"[\d.]{1,8}|true|false|on|off|yes|no", re.IGNORECASE)  # values that are shown
 FALLBACK = "PYTORCH_ENABLE_MPS_FALLBACK"  # hides what is missing, so the checks run without it
-PATHS = re.compile(r"(?<![\w:/])(?:~|[A-Za-z]:\\|/)[^\s:'\",)]*[/\\][^\s:'\",)]*")
+PATHS = re.compile(r"(?<![\w:/])[~/][^\s:'\",)]*/[^\s:'\",)]*")
 
 
 class Expected(NamedTuple):
@@ -102,10 +103,13 @@ class Operator(NamedTuple):
 
 POOL = "Adaptive pool MPS: "
 DIVIDE = (
-    " Non-divisible input sizes are not implemented on MPS device yet. For now, you can manually transfer tensor "
-    "to cpu in this case. Please refer to [this issue](https://github.com/pytorch/pytorch/issues/96056)"
+    " Non-divisible input sizes are not implemented on MPS device yet. For now, you can manually transfer "
+    "tensor to cpu in this case. Please refer to [this issue](https://github.com/pytorch/pytorch/issues/96056)"
 )
-POOL_BOTH = f"{POOL}Input height and width must both be greater than, or equal to, or lesser than output height and width"
+POOL_BOTH = (
+    f"{POOL}Input height and width must both be greater than, or equal to, or lesser than output height "
+    "and width"
+)
 POOL_LESS = f"{POOL}input sizes must be divisible by output sizes.{DIVIDE}"
 POOL_MORE = f"{POOL}output sizes must be divisible by input sizes.{DIVIDE}"
 LINEAR = "MPS device does not support linear for non-float inputs"
@@ -273,16 +277,17 @@ def with_gradients(call: str, device: str) -> list[torch.Tensor]:
 
 
 def difference(found: list[torch.Tensor], wanted: list[torch.Tensor]) -> float:
-    """Return the largest difference relative to the largest value; infinite for other shapes or NaN."""
-    worst = 0.0
+    """Return the largest difference relative to the largest value; or NOT_COMPARABLE (NaN, shapes)."""
+    worst = 0.0 if len(found) == len(wanted) else NOT_COMPARABLE
     for one, other in zip(found, wanted):  # noqa: B905 - strict= is not for Python 3.9
         a, b = (torch.view_as_real(t) if t.is_complex() else t for t in (one.detach().cpu(), other.detach()))
         if a.shape != b.shape:
-            return float("inf")
+            return NOT_COMPARABLE
         if a.numel():
-            gap = (a.double() - b.double()).abs().max().item() / max(b.double().abs().max().item(), 1e-6)
-            worst = max(worst, gap if gap == gap else float("inf"))
-    return worst if len(found) == len(wanted) else float("inf")
+            a, b = a.double(), b.double()
+            gap = float((a - b).abs().max() / (b.abs().max() or 1))
+            worst = max(worst, gap if gap < NOT_COMPARABLE else NOT_COMPARABLE)  # NaN is not less
+    return worst
 
 
 def first_line(error: BaseException) -> str:
@@ -586,8 +591,8 @@ def nothing_said(release: int) -> Expected:
 
 
 def said_right(release: int) -> Expected:
-    """Return that this works in every release."""
-    return Expected("right")
+    """Return that this works, in every release of the tables."""
+    return Expected("right" if release >= FIRST else "")
 
 
 def all_checks() -> list[Check]:
@@ -653,18 +658,20 @@ class Child:
             start_new_session=True,  # Ctrl-C is for us alone
         )
         self.lines: queue.Queue[str | None] = queue.Queue()
-        threading.Thread(target=self.read, daemon=True).start()
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
 
     def read(self) -> None:
         """Pass on what the child prints, and None at its end."""
         assert self.process.stdout
-        for line in self.process.stdout:
-            if MARK.encode() in line:
-                self.lines.put(line.decode("utf-8", "replace").partition(MARK)[2])
+        with self.process.stdout as output:
+            for line in output:
+                if MARK.encode() in line:
+                    self.lines.put(line.decode("utf-8", "replace").partition(MARK)[2])
         self.lines.put(None)
 
     def next(self, limit: float) -> dict[str, Any]:
-        """Return the next answer; one is made up for a process that ended or was silent for `limit` seconds."""
+        """Return the next answer, or what stands for it when the process ended or was silent for too long."""
         try:
             line = self.lines.get(timeout=limit)
         except queue.Empty:
@@ -682,6 +689,7 @@ class Child:
         self.process.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):  # one that waits for the GPU may outlive this
             self.process.wait(timeout=5)
+            self.reader.join()
         self.errors.close()
 
 
@@ -734,7 +742,7 @@ class Run:
                         break
             finally:
                 child.stop()
-        show_progress(0, 0)
+                show_progress(0, 0)
         self.complete = not self.failure
 
 
@@ -815,14 +823,8 @@ def without_paths(value: Any) -> Any:
         return [without_paths(part) for part in value]
     if not isinstance(value, str):
         return value
-    own = {
-        str(Path.home()),
-        str(Path.cwd()),
-        str(Path(__file__).resolve().parent),
-        sys.prefix,
-        sys.base_prefix,
-    }
-    for folder in sorted(own - {"/"}, key=len, reverse=True):
+    own = {str(Path("~").expanduser()), str(Path.cwd()), str(Path(__file__).resolve().parent), sys.prefix}
+    for folder in sorted(own - {"/", "~"}, key=len, reverse=True):
         value = value.replace(folder, "/…/")
     return PATHS.sub("(path)", value)
 
@@ -890,7 +892,9 @@ def rows_as_text(rows: list[dict[str, Any]], most: int, said: bool) -> list[str]
 def figure(row: dict[str, Any]) -> str:
     """Return by how much values differ, where they do."""
     gap = row.get("difference", 0)
-    return f"(off by {gap:.1g} of the largest value)" if gap > TOLERANCE else ""
+    if gap <= TOLERANCE:
+        return ""
+    return "(NaN or another shape)" if gap == NOT_COMPARABLE else f"(off by {gap:.1g} of the largest value)"
 
 
 def heading(report: dict[str, Any]) -> list[str]:
@@ -981,26 +985,44 @@ class Parser(argparse.ArgumentParser):
 
 def why_not_written(path: Path) -> str:
     """Return why a file may not be written; "" for a new one, or a report of this program."""
-    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        return "there is no such folder, or nobody may write there"
-    if not os.path.lexists(path):
-        return ""
-    with contextlib.suppress(OSError, ValueError):
+    try:
+        if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+            return "there is no such folder, or you may not write there"
         old = json.loads(path.read_text(encoding="utf-8"))
-        if isinstance(old, dict) and old.get("program") == "verify_mac":
-            return ""
-    return "it exists and is no report of this program; name another with --json"
+    except FileNotFoundError:
+        return "it is a link to nothing" if path.is_symlink() else ""
+    except (OSError, ValueError):
+        old = None
+    ours = isinstance(old, dict) and old.get("program") == "verify_mac"
+    return "" if ours else "it is no report of this program and stays as it is; name another file"
 
 
 def write(path: Path, report: dict[str, Any]) -> str:
     """Write the report in one step, so that no half file remains; return a sentence about it."""
-    part = path.with_name(f"{path.name}.part")
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        part.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        with part.open("x", encoding="utf-8") as file:
+            json.dump(report, file, indent=1, ensure_ascii=False, allow_nan=False)
         part.replace(path)
     except OSError as error:
         return f"{path.name} could not be written ({error.strerror})."
     return f"All details are in {path.name}."
+
+
+def finish(run: Run, path: Path) -> int:
+    """Print and write what was found; return the exit code."""
+    if run.failure and not run.results:
+        cure = "; --device cpu tries this program without MPS" if run.device == "mps" else ""
+        print(f"error: {without_paths(run.failure)}{cure}", file=sys.stderr)
+        return 1
+    report = as_report(run)
+    written = write(path, report)
+    try:
+        print(f"{as_text(report)}\n\n{written} Nothing was sent anywhere.", flush=True)
+    except OSError:  # a reader such as `head` has exited
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
+        return 128 + signal.SIGPIPE
+    return 0 if run.complete else 128 + signal.SIGINT
 
 
 def second_number(release: str) -> int:
@@ -1031,22 +1053,13 @@ def main(arguments: list[str] | None = None) -> int:
     if why := why_not_written(options.json):
         parser.error(f"--json {options.json}: {why}")
     run = Run(options.device, options.release)
-    try:
+    with contextlib.suppress(KeyboardInterrupt):
         run.go()
-    except KeyboardInterrupt:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the report takes no time
-        show_progress(0, 0)
-    if run.failure:
-        print(f"error: {run.failure}; --device cpu tries this program without MPS", file=sys.stderr)
-        return 1
-    report = as_report(run)
-    written = write(options.json, report)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the report takes no time
     try:
-        print(f"{as_text(report)}\n\n{written} Nothing was sent anywhere.", flush=True)
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
-        return 128 + signal.SIGPIPE
-    return 0 if run.complete else 128 + signal.SIGINT
+        return finish(run, options.json)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 if __name__ == "__main__":
