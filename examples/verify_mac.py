@@ -625,9 +625,12 @@ def all_checks() -> list[Check]:
 
 def torch_facts() -> dict[str, Any]:
     """Return what PyTorch tells of itself and of the device."""
-    available, mps = torch.backends.mps.is_available(), torch.backends.mps
-    cores = mps.get_core_count() if available and hasattr(mps, "get_core_count") else 0
-    return {"torch": torch.__version__, "available": available, "built": mps.is_built(), "gpu_cores": cores}
+    mps = torch.backends.mps
+    facts = {"torch": torch.__version__, "available": mps.is_available(), "built": mps.is_built()}
+    for name, ask in (("gpu", "get_name"), ("gpu_cores", "get_core_count")):  # not in older releases
+        if facts["available"] and hasattr(mps, ask):
+            facts[name] = getattr(mps, ask)()
+    return facts
 
 
 def answer(device: str, first: int) -> None:
@@ -835,6 +838,7 @@ def without_paths(value: Any) -> Any:
 def as_report(run: Run) -> dict[str, Any]:
     """Return everything that was found, as it is written to the JSON file."""
     about = machine() | {"torch": run.facts.get("torch", "")}
+    about["gpu"] = run.facts.get("gpu", "")
     about["gpu_cores"] = run.facts.get("gpu_cores") or about["gpu_cores"]
     release = min(run.release or 0, LATEST)
     groups = list(dict.fromkeys(check.group for check in all_checks()))
@@ -916,12 +920,14 @@ def heading(report: dict[str, Any]) -> list[str]:
 def machine_lines(report: dict[str, Any]) -> list[str]:
     """Return the facts of the machine."""
     about = report["machine"]
-    virtual = ", virtual machine" if about["virtual"] else ""
-    chip = f"{about['chip']}{virtual}, {about['gpu_cores'] or 'unknown number of'} GPU cores"
+    parts = [about["chip"]]
+    parts += [f"GPU {about['gpu']}"] if about["gpu"] not in ("", about["chip"]) else []
+    parts += [f"{about['gpu_cores']} GPU cores"] if about["gpu_cores"] else []
+    parts += ["virtual machine"] if about["virtual"] else []
     system = f"macOS {about['macos']}" if about["macos"] else about["system"]
     variables = ", ".join(f"{name}={value}" for name, value in about["variables"].items()) or "none"
     lines = [
-        f"machine        {chip}, {about['memory_gb']} GB, power: {about['power']}",
+        f"machine        {', '.join(parts)}, {about['memory_gb']} GB, power: {about['power']}",
         f"versions       {system}, Python {about['python']}, PyTorch {about['torch']}, "
         f"compared with: {report['compared_with'] or 'nothing, its tables begin with 2.9'}",
         *textwrap.wrap(f"variables      {variables}", COLUMNS, subsequent_indent=" " * 15, max_lines=3),

@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(verify_mac.__file__)
 RULES = ROOT / "tests" / "simulated_mps" / "simulated_mps" / "rules.h"
 RELEASES = range(verify_mac.FIRST, verify_mac.LATEST + 1)
-FACTS = {"torch": "2.15.0", "available": True, "built": True, "gpu_cores": 10}
+FACTS = {"torch": "2.15.0", "available": True, "built": True, "gpu": "Apple M3", "gpu_cores": 10}
 DEVICE = "cpu:0"  # the CPU, with another name than that of the reference
 
 # ---- The tables ----
@@ -512,7 +512,7 @@ def schema():
                 "type": "object",
                 "additionalProperties": False,
                 "properties": {
-                    **dict.fromkeys(["system", "chip", "macos", "power", "python", "torch"], words),
+                    **dict.fromkeys(["gpu", "system", "chip", "macos", "power", "python", "torch"], words),
                     **dict.fromkeys(("gpu_cores", "memory_gb"), number),
                     "virtual": {"type": "boolean"},
                     "variables": {"type": "object", "additionalProperties": words},
