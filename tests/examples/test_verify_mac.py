@@ -450,7 +450,7 @@ def test_paths_are_left_out(text, clean, monkeypatch):
     assert verify_mac.without_paths({"a": [text, 1, None]}) == {"a": [clean, 1, None]}
 
 
-def test_values_of_variables_are_shown_only_where_they_are_harmless(monkeypatch):
+def test_only_harmless_values_of_variables_are_shown(monkeypatch):
     given = {"OMP_NUM_THREADS": "4", "PYTORCH_ENABLE_MPS_FALLBACK": "1", "TORCH_HOME": "/Users/erika/x"}
     monkeypatch.setattr(
         os, "environ", given | {"PYTORCH_X": "erika", "MTL_Y": "true", "USER": "erika", "PATH": "/bin"}
