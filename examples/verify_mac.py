@@ -50,6 +50,7 @@ LIMIT = 60.0  # seconds for one check
 START_LIMIT = 300.0  # seconds until a new process has imported PyTorch
 TOLERANCE = 1e-3  # of the largest value; float32 is off by about 1e-6, bf16 would be by 4e-3
 NOT_COMPARABLE = 1e99
+MOST_BYTES = 2**20  # of an older report; a new one has about 30,000
 COLUMNS, LINES = 100, 60  # of the report
 MARK = "verify_mac>"
 COMMAND = [sys.executable, str(Path(__file__).resolve())]
@@ -994,9 +995,10 @@ def why_not_written(path: Path) -> str:
     try:
         if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
             return "there is no such folder, or you may not write there"
-        old = json.loads(path.read_text(encoding="utf-8"))
+        small = path.lstat().st_size < MOST_BYTES and path.is_file() and not path.is_symlink()
+        old = json.loads(path.read_text(encoding="utf-8")) if small else None
     except FileNotFoundError:
-        return "it is a link to nothing" if path.is_symlink() else ""
+        return ""
     except (OSError, ValueError):
         old = None
     ours = isinstance(old, dict) and old.get("program") == "verify_mac"
@@ -1057,7 +1059,7 @@ def main(arguments: list[str] | None = None) -> int:
         answer(options.device, options.answer)
         return 0
     if why := why_not_written(options.json):
-        parser.error(f"--json {options.json}: {why}")
+        parser.error(f"--json {str(options.json)!r}: {why}")
     run = Run(options.device, options.release)
     with contextlib.suppress(KeyboardInterrupt):
         run.go()

@@ -10,7 +10,7 @@ import re
 import signal
 import subprocess
 import sys
-import time
+import threading
 from pathlib import Path
 
 import pytest
@@ -35,9 +35,16 @@ def test_it_parses_on_python_3_9():
     ast.parse(SCRIPT.read_text(encoding="utf-8"), feature_version=(3, 9))
 
 
+@functools.cache
+def data(name):
+    """Return the content of a file of docs/data."""
+    read = json.loads if name.endswith(".json") else yaml.safe_load
+    return read((ROOT / "docs" / "data" / name).read_text(encoding="utf-8"))
+
+
 def marks_since_2_9(name):
     """Return the marks of an operator, or of the first overload that has a kernel of its own."""
-    table = json.loads((ROOT / "docs/data/operators.json").read_text(encoding="utf-8"))
+    table = data("operators.json")
     first = list(table["releases"]).index("2.9")
     found = {
         entry: marks[first:]
@@ -80,8 +87,7 @@ def test_refusals_are_those_of_the_simulated_device():
 
 @pytest.mark.parametrize("known", CASES, ids=lambda known: str(known.source))
 def test_cases_are_rows_of_the_wrong_results(known):
-    rows = yaml.safe_load((ROOT / "docs/data/wrong_results.yaml").read_text(encoding="utf-8"))["cases"]
-    (row,) = [row for row in rows if row["sources"][0][1] == known.source]
+    (row,) = [row for row in data("wrong_results.yaml")["cases"] if row["sources"][0][1] == known.source]
     state, texts = (
         row["state"],
         " ".join([str(row["versions"]["en"]), row["state"].get("note", {}).get("en", "")]),
@@ -257,7 +263,7 @@ print("verify_mac>" + json.dumps({facts!r}), flush=True)
 for number in range(first, {amount}):
     what = plan.get(number, "right")
     if what == "dies":
-        print("/Users/erika/net.mm:12: failed assertion 'of erika'", file=sys.stderr, flush=True)
+        print("/Volumes/erika/net.mm:12: failed assertion 'of erika'", file=sys.stderr, flush=True)
         os.kill(os.getpid(), signal.SIGABRT)
     if what == "hangs":
         time.sleep(600)
@@ -331,33 +337,21 @@ def test_why_there_is_no_mps(system, built, why, monkeypatch):
 
 
 @pytest.mark.program
-def test_ctrl_c_prints_and_writes_what_there_is(tmp_path):
-    script, started = tmp_path / "child.py", tmp_path / "started"
-    script.write_text(FAKE_CHILD.format(plan={7: "hangs"}, facts=FACTS, amount=len(all_checks())))
-    program = (
-        "import sys; from examples import verify_mac as v; "
-        f"v.COMMAND = [sys.executable, '-I', '-S', {str(script)!r}]; add = v.Run.add; "
-        f"note = lambda run: len(run.results) == 7 and open({str(started)!r}, 'w'); "
-        "v.Run.add = lambda run, *rest: (add(run, *rest), note(run)); "
-        "sys.exit(v.main([]))"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    deadline = time.monotonic() + 120
-    while not started.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (130, "")
-    assert out.startswith("Stopped before the end: this report is not complete.\nThe handbook differs")
-    report = written(tmp_path)
+def test_ctrl_c_prints_and_writes_what_there_is(fake_child, monkeypatch, tmp_path, capsys):
+    fake_child({7: "hangs"})
+    add = verify_mac.Run.add
+
+    def add_and_stop(run, *result):
+        add(run, *result)
+        if len(run.results) == 7:
+            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    monkeypatch.setattr(verify_mac.Run, "add", add_and_stop)
+    assert verify_mac.main([]) == 130
+    text, report = capsys.readouterr().out, written(tmp_path)
+    assert text.startswith("Stopped before the end: this report is not complete.\nThe handbook differs")
     assert not report["complete"] and len(report["checks"]) == 7
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_child_that_never_starts_again_ends_the_run(monkeypatch, tmp_path, capsys):
@@ -451,7 +445,7 @@ def test_paths_are_left_out(text, clean, monkeypatch):
 
 
 def test_only_harmless_values_of_variables_are_shown(monkeypatch):
-    given = {"OMP_NUM_THREADS": "4", "PYTORCH_ENABLE_MPS_FALLBACK": "1", "TORCH_HOME": "/Users/erika/x"}
+    given = {"OMP_NUM_THREADS": "4", "PYTORCH_ENABLE_MPS_FALLBACK": "1", "TORCH_HOME": "/Volumes/erika/x"}
     monkeypatch.setattr(
         os, "environ", given | {"PYTORCH_X": "erika", "MTL_Y": "true", "USER": "erika", "PATH": "/bin"}
     )
@@ -540,6 +534,7 @@ def schema():
 
 
 @pytest.mark.program
+@pytest.mark.unmeasured
 def test_a_whole_run_on_the_cpu_names_nobody(tmp_path):
     jsonschema = pytest.importorskip("jsonschema")
     home = tmp_path / "erikahome"
@@ -585,6 +580,10 @@ def test_what_it_did_not_write_stays(tmp_path, monkeypatch, capsys):
         assert capsys.readouterr().err.count("\n") == 1
     (tmp_path / "verify-mac.json").write_text(json.dumps(run_with(None)))
     assert verify_mac.why_not_written(Path("verify-mac.json")) == ""
+    (tmp_path / "link").symlink_to("verify-mac.json")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("link", "pipe"):
+        assert "no report of this program" in verify_mac.why_not_written(Path(name))
     assert "no such folder" in verify_mac.why_not_written(Path("nowhere/x.json"))
     assert verify_mac.why_not_written(tmp_path)
     assert verify_mac.why_not_written(Path("x" * 300))
