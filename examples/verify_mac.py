@@ -656,6 +656,7 @@ class Child:
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in stop()
         self.process = subprocess.Popen(
             command,
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=self.errors,
             env=environment,
@@ -670,7 +671,7 @@ class Child:
         assert self.process.stdout
         with self.process.stdout as output:
             for line in output:
-                if MARK.encode() in line:
+                if MARK.encode() in line and line.endswith(b"\n"):  # not one that its end cut off
                     self.lines.put(line.decode("utf-8", "replace").partition(MARK)[2])
         self.lines.put(None)
 
