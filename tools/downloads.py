@@ -4,7 +4,7 @@ Below its folder `downloads/` are:
 
     <system>.zip                 a training system: its folder, what it needs, requirements, licence
     <system>/single_file.py      the same training in one file, where a system has it
-    check_setup.py, first_run.py
+    check_setup.py, first_run.py, verify_mac.py
     mps-handbook.zip             the whole project
 
 Equal sources give equal bytes. A zip has one folder at its top; a file COMMIT there names the commit.
@@ -32,7 +32,11 @@ from tools.follow_imports import follow_imports
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = "downloads"
 PROJECT = "mps-handbook"
-SINGLE_FILES = ("check_setup.py", "first_run.py")  # of examples/, beside those of the systems
+SINGLE_FILES = (
+    "check_setup.py",
+    "first_run.py",
+    "verify_mac.py",
+)  # of examples/, beside those of the systems
 TOOLS = ("examples/check_setup.py", "examples/benchmark.py", "examples/monitor.py")  # for every system
 STARTER = "examples/start_run.sh"  # launchers of systems call it
 OPTIONAL = {"faiss"}  # only an option imports it, which names the package that it needs

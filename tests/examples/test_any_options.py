@@ -97,7 +97,9 @@ def test_programs_train_or_end_with_one_line(
 
 NO_COMMANDS = {f"{name}/{script}" for name, cases in CASES.items() for script in cases.no_commands}
 PROGRAMS = sorted(
-    {command.script for command in OTHERS.values()} | NO_COMMANDS | {"check_setup.py", "systems.py"}
+    {command.script for command in OTHERS.values()}
+    | NO_COMMANDS
+    | {"check_setup.py", "systems.py", "verify_mac.py"}
 )
 PLACES = [f"{run}{file}" for run, _ in RUNS.values() for file in ("", "/checkpoints/best.pt", "/config.json")]
 PLACES += ["runs", "thesis.txt", "new", "new.jsonl", *(command.data for command in READING.values())]

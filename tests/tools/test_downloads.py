@@ -85,7 +85,7 @@ def test_every_system_and_every_single_file_is_offered(downloads):
         f"{path.parent.name}/{path.name}" for path in (ROOT / "examples").glob("*/single_file.py")
     }
     expected = {f"{system.name}.zip" for system in SYSTEMS} | single_files
-    expected |= {"check_setup.py", "first_run.py", f"{PROJECT}.zip"}
+    expected |= {"check_setup.py", "first_run.py", "verify_mac.py", f"{PROJECT}.zip"}
     assert downloads.keys() == {f"downloads/{name}" for name in expected}
 
 
