@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -118,7 +119,9 @@ def answers(language: str) -> dict[str, Any]:
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Put the way to the home page in."""
+    """Put the way to the home page in. On the page of operators, the words that lead to it are no link."""
+    if HOME + page.url == PAGE:
+        html = re.sub(f'(<p class="operator-plain">)<a href="{PAGE}">([^<]+)</a>', r"\1\2", html)
     return html.replace(f'"{HOME}', '"' + ("../" * page.url.count("/") or "./"))
 
 

@@ -137,6 +137,8 @@ def test_the_way_home_is_put_in_at_any_depth():
     html = finder.on_page_content(finder.finder("en"), Page(), None, None)
     assert 'data-home="../../../"' in html and 'href="../../../reference/operators/"' in html
     assert "@home" not in html
+    Page.url = "reference/operators/"
+    assert "<a " not in finder.on_page_content(finder.finder("en"), Page(), None, None)
     Page.url = ""
     assert 'data-home="./"' in finder.on_page_content(finder.finder("en"), Page(), None, None)
 

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# ci: run long
+
+# Stands for the download.
+mkdir -p downloads
+cp examples/check_setup.py downloads
+cd downloads
+# --8<-- [start:check]
+python check_setup.py
+# --8<-- [end:check]
