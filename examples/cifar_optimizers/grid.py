@@ -89,7 +89,6 @@ def read_grid(options: Any, words: Sequence[str]) -> Grid:
     return grid
 
 
-# --8<-- [start:run_grid]
 def run_grid(grid: Grid, stop: StopSignals) -> list[dict[str, Any]]:
     """Train all unfinished runs until a stop signal; return the outcome of each run.
 
@@ -111,7 +110,6 @@ def run_grid(grid: Grid, stop: StopSignals) -> list[dict[str, Any]]:
     return [outcome(run, reasons.get(run)) for run in runs]
 
 
-# --8<-- [end:run_grid]
 def in_words(result: dict[str, Any]) -> str:
     """Return a line about the outcome of a run."""
     if result["status"] != "finished":

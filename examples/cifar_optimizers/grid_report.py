@@ -30,7 +30,6 @@ def by_optimizer(results: list[dict[str, Any]]) -> dict[str, list[float]]:
     return dict(sorted(found.items(), key=lambda item: statistics.fmean(item[1]), reverse=True))
 
 
-# --8<-- [start:mean_and_deviation]
 def mean_and_deviation(values: list[float]) -> str:
     """Return the mean of shares (0 to 1) in percent, and their sample standard deviation in points.
 
@@ -40,7 +39,6 @@ def mean_and_deviation(values: list[float]) -> str:
     return f"{statistics.fmean(values):7.2%} ± {deviation}"
 
 
-# --8<-- [end:mean_and_deviation]
 def table(results: list[dict[str, Any]]) -> list[str]:
     """Return the lines of a table of optimizers, the best first, followed by the failed runs."""
     lines = ["", "optimizer   n  test accuracy       each seed"]

@@ -10,7 +10,6 @@ from examples.programs.command_line import StrictParser, expanded, number, whole
 from examples.programs.options import ON_OR_OFF, TrainingOptions, add_training_options, typed_options
 from snippets.errors import UsageError
 
-# --8<-- [start:defaults]
 SMALL = {"width": 8, "image_size": 16, "epochs": 10, "batch_size": 64}  # seconds on a CPU
 PUBLISHED = {"width": 64, "image_size": 32, "epochs": 200, "batch_size": 128}  # hours on a GPU
 OWN = {
@@ -20,7 +19,6 @@ OWN = {
 }
 DEFAULTS = {"digits": SMALL, "synthetic": SMALL, "cifar10": PUBLISHED, "cifar100": PUBLISHED, **OWN}
 QUICK = {"width": 8, "epochs": 1, "max_steps": 20}  # tests that everything runs, not that it learns
-# --8<-- [end:defaults]
 
 HELP = {
     "data": f"{', '.join(NAMES)}, a CIFAR folder or archive, a folder of pictures, or .npz; digits",

@@ -10,7 +10,7 @@ LONGER = {  # pages that are lists or whole programs, by the end of their addres
     "project/coverage": 3_300,
     "facts/faq": 1_800,
     "project/glossary": 1_850,
-    "cifar-optimizers/how-it-works": 2_350,  # with the tables of what the loop costs
+    "cifar-optimizers/how-it-works": 2_350,  # with the parts that all systems share
     "how-it-works": 1_850,
 }
 KILOBYTES = 41  # of HTML; style sheets and scripts are about 80 more
