@@ -42,6 +42,7 @@ WORDS: dict[str, dict[str, Any]] = {
         "command": "Check: {} must print what matches {}",
         "mac": "Check on a Mac: {} must print what matches {}",
         "none": "No check: {}",
+        "more": "More: {}",
         "after": " ",
         "cases": "{} ({})",
         "label": "Words of the claim",
@@ -68,6 +69,7 @@ WORDS: dict[str, dict[str, Any]] = {
         "command": "核对：运行 {}，输出应当匹配 {}",
         "mac": "在 Mac 上核对：运行 {}，输出应当匹配 {}",
         "none": "没有核对方法：{}",
+        "more": "详见：{}",
         "after": "",
         "cases": "{}（{}）",
         "label": "说法里的词",
@@ -151,7 +153,9 @@ def block(claim: Mapping[str, Any], topic: str, language: str) -> str:
         [
             f'<div class="claim" id="{ident}" data-topic="{topic}" data-verdict="{verdict}" markdown>',
             f"**{claim['claim'][language]}**\n<span>{words[verdict][0]}</span>",
-            claim["truth"][language] + words["after"] + page_link(claim["page"], language),
+            claim["truth"][language]
+            + words["after"]
+            + words["more"].format(page_link(claim["page"], language)),
             f"<small>{' · '.join(facts)}</small>",
             f"<details markdown><summary>{words['folded']}</summary>",
             words["after"].join(lines),

@@ -27,6 +27,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from tools.checks.nearest import nearest
 from tools.read_yaml import read_yaml
 
@@ -227,7 +229,13 @@ def wrong_claims(root: Path = ROOT) -> list[str]:
     headings = anchors(page) if page.is_file() else ()
     places = dict.fromkeys([*TOPICS, *headings], "the page of the claims")
     for path in sorted((root / CLAIMS).glob("*.yaml")):
-        name, entries = path.relative_to(root).as_posix(), read_yaml(path)
+        name = path.relative_to(root).as_posix()
+        try:
+            entries = read_yaml(path)
+        except yaml.MarkedYAMLError as error:
+            line = error.problem_mark.line + 1 if error.problem_mark else 1
+            found.append(f"{name}: line {line}: no YAML: {error.problem}")
+            continue
         if path.stem not in TOPICS:
             found.append(f"{name}: tools/checks/claims.py has no such topic{nearest(path.stem, TOPICS)}")
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
