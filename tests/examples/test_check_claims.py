@@ -72,7 +72,7 @@ def test_what_only_a_mac_tells(monkeypatch, system, answer, word):
 
 
 @pytest.mark.program
-def test_a_test_its_opposite_and_one_that_is_left_out(tmp_path):
+def test_a_test_its_opposite_and_one_left_out(tmp_path):
     path = tmp_path / "tests" / "test_a.py"
     path.parent.mkdir()
     path.write_text(
