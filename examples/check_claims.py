@@ -187,6 +187,7 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     for claim in claims:
         word, reason = outcome(claim, root)
         found[word] += 1
+        reason = reason or claim["check"].get("test", "")
         print(f"{word:<14} {claim['id']}{': ' if reason else ''}{reason}", flush=True)
     print(", ".join(f"{found[word]} {word}" for word in (HOLDS, FAILS, MAC, NONE)))
     return 1 if found[FAILS] else 0

@@ -35,7 +35,7 @@ def test_the_forms_of_evidence_and_checks():
         == "[甲](https://a.example)"
     )
     assert evidence({"ran": {"en": "on Linux", "zh": ""}}, "en") == "Run on Linux"
-    assert check_line({"test": "tests/a.py::b"}, "en") == "Checked by the test `tests/a.py::b`"
+    assert check_line({"test": "tests/a.py::b"}, "en") == "Check: a test of this project"
     assert check_line({"command": "a `b`", "expect": "^1$", "mac": True}, "en") == (
         "Check on a Mac: `` a `b` `` must print what matches `^1$`"
     )

@@ -9,18 +9,21 @@ function startClaimFilter() {
   const form = document.querySelector("[data-claim-filter]")
   if (!form) return
   const status = form.querySelector("[role=status]")
-  const claims = [...document.querySelectorAll(".claim")].map(block => ({ block, text: block.textContent.toLowerCase() }))
-  const headings = [...document.querySelectorAll("h2[id]")].filter(heading => form.topic.querySelector(`[value="${heading.id}"]`))
+  const topics = new Map() // headings, with the claims below each
+  let heading
+  for (const part of document.querySelectorAll("h2[id], .claim"))
+    if (part.localName === "h2") topics.set(heading = part, [])
+    else topics.get(heading).push({ block: part, text: part.textContent.toLowerCase(), topic: heading.id })
+  const claims = [...topics.values()].flat()
   const chosen = () => ({ q: form.q.value.trim(), topic: form.topic.value, verdict: form.verdict.value })
 
   function show() {
     const { q, topic, verdict } = chosen()
     const words = q.toLowerCase().split(/\s+/).filter(Boolean)
-    const shown = claims.filter(({ block, text }) => !(block.hidden = !(
-      (!topic || block.dataset.topic === topic) && (!verdict || block.dataset.verdict === verdict)
-      && words.every(word => text.includes(word)))))
-    const topics = new Set(shown.map(({ block }) => block.dataset.topic))
-    for (const heading of headings) heading.hidden = !topics.has(heading.id)
+    const shown = claims.filter(claim => !(claim.block.hidden = !(
+      (!topic || claim.topic === topic) && (!verdict || claim.block.dataset.verdict === verdict)
+      && words.every(word => claim.text.includes(word)))))
+    for (const [heading, below] of topics) heading.hidden = below.length > 0 && below.every(({ block }) => block.hidden)
     const all = shown.length === claims.length
     status.textContent = all ? "" : form.dataset.found.replace("{found}", shown.length)
     form.querySelector("button").hidden = all
@@ -33,7 +36,7 @@ function startClaimFilter() {
 
   // A link to a claim shows it, whatever was chosen before.
   goTo = () => {
-    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)))
+    const target = location.hash.length > 1 && document.getElementById(location.hash.slice(1))
     if (!target?.hidden) return
     form.reset()
     target.scrollIntoView()
