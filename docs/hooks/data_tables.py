@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from textwrap import indent
 
+import claims
 import decision_trees
 import error_messages
 import operator_finder
@@ -27,6 +28,7 @@ MARKER = re.compile(r"^( *)<!-- table: ([\w-]+) -->$", re.MULTILINE)
 LIKE_A_MARKER = re.compile(r"<!--\s*table\b.*?-->", re.DOTALL)  # readers would see nothing in its place
 
 MODULES = (
+    claims,
     decision_trees,
     error_messages,
     operator_finder,

@@ -20,7 +20,8 @@ from unittest import mock
 ROOT = Path(__file__).resolve().parents[2]
 HOOKS = ROOT / "docs" / "hooks"
 STORED = Path(__file__).with_suffix(".md")
-COUNTED_IN_THE_TREE = {"shell-sections"}  # who adds a shell block would have to write the text again
+# Who adds a shell block or a claim would have to write the text again.
+COUNTED_IN_THE_TREE = {"shell-sections", "claims", "claims-counts"}
 CUT = {
     f"variables-{group}" for group in ("compile", "cpu", "fallback", "kernels", "lightning", "profiling")
 }  # their first entries are in another group

@@ -94,8 +94,8 @@ def _of_entry(key: str, entry: Any) -> Iterator[Unit]:
         cited = [*_sources(entry.get("sources")), *_sources(entry.get("source"))]
         own = {name: part for name, part in entry.items() if name not in ("sources", "source")}
         text = " ".join(_texts(own))
-        # What a release brings is several statements, of which the sources are not told apart.
-        several = kind(key) == "versions" and len(cited) > 1
+        # What a release brings is several statements, of which the sources are not told apart; so is a truth.
+        several = kind(key) in ("versions", "claims") and len(cited) > 1
         yield key, "" if several else text, text, {*cited, *_linked(text)}
 
 

@@ -4,11 +4,11 @@
 
 Error messages (docs/data/error_messages/, whose keys docs/hooks/error_messages.py explains) have all their
 keys, both languages, and links and code that exist. Results (docs/data/results/) say where they come from.
+Claims (docs/data/claims/) are what tools/checks/claims.py explains.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -16,6 +16,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from tools.checks.claims import wrong_claims
+from tools.checks.nearest import nearest
 from tools.checks.sections import all_sections
 from tools.read_yaml import read_yaml
 
@@ -41,12 +43,6 @@ ORIGIN = {
 COMPUTED = "recomputed_by"  # a test, in place of these keys, in a file that no machine measured
 _LINK = re.compile(r"\]\((?!https:)([^)#]*)(?:#([\w-]+))?\)")
 _ANCHOR = re.compile(r"\{ #([\w-]+)")
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """Return a question for the known word that is most like another, or nothing."""
-    found = difflib.get_close_matches(word, list(known), n=1)
-    return f"; did you mean {found[0]}?" if found else ""
 
 
 def keys(entry: dict) -> Iterator[str]:
@@ -170,7 +166,7 @@ def wrong_results(root: Path) -> list[str]:
 
 def main() -> int:
     """Print every fault; return the exit code."""
-    found = [*wrong_messages(ROOT), *wrong_results(ROOT)]
+    found = [*wrong_messages(ROOT), *wrong_results(ROOT), *wrong_claims(ROOT)]
     print("\n".join(found), end="\n" if found else "")
     return 1 if found else 0
 

@@ -114,11 +114,17 @@ def _package(entry: dict[str, Any]) -> Iterator[str]:
         yield f"{entry['name']} {entry['release']}: {field}: {entry[field]['en']}"
 
 
+def _claim(entry: dict[str, Any]) -> Iterator[str]:
+    for sentence in sentences(entry["truth"]["en"]):
+        yield f"on “{entry['claim']['en']}”: {sentence}"
+
+
 KINDS: dict[str, tuple[str, Callable[[Any], Iterator[str]]]] = {
     "environment_variables": ("environment variables", _variable),
     "wrong_results": ("wrong results", _case),
     "versions": ("versions", _release),
     "published_speeds": ("published speeds", _speeds),
+    "claims": ("claims", _claim),
     "cuda_only_packages": ("packages that need CUDA", _package),
 }
 

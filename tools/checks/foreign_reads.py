@@ -28,6 +28,7 @@ READING = (  # modules that open what somebody else may have made, with limits
 )
 OWN = {  # files that nobody else makes
     "examples/benchmarking/machine.py": "/proc",
+    "examples/check_claims.py": "the claims of this project",
     "examples/check_setup.py": "/proc",
     "examples/verify_mac.py": "its own report, if it is a small file",
     "examples/upgrade_nightly.py": "what pip has just written, and its own notes",

@@ -9,7 +9,7 @@ is a page, such as guides/device.md, or an entry of the data:
 
     error_messages/memory#out-of-memory    environment_variables#PYTORCH_MPS_FAST_MATH    faq#slow
     wrong_results#177116 (number of the first source)    versions#2.15    published_speeds#speeds-bert
-    cuda_only_packages#triton
+    cuda_only_packages#triton    claims/device#is-built
 
 A record holds the hash of the English text: of a page its Markdown without front matter (of the FAQ without
 its answers, which are entries), of an entry its English fields and sources. Measurements play no part.
@@ -103,10 +103,26 @@ def _entries(root: Path) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
         yield f"cuda_only_packages#{entry['name']}", entry, shown
 
 
+def _claims(root: Path) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
+    """Yield the claims as _entries does: without page and check, with threads in the form of other data."""
+    for path in sorted((root / "docs/data/claims").glob("*.yaml")):
+        for claim in read_yaml(path):
+            threads = [
+                [kind, *(found if isinstance(found, list) else [found])]
+                for source in claim["evidence"]
+                for kind, found in source.items()
+                if kind in ("issue", "pull")
+            ]
+            read = {key: part for key, part in claim.items() if key not in ("page", "check", "evidence")}
+            others = [source for source in claim["evidence"] if not {"issue", "pull"} & source.keys()]
+            entry = read | {"evidence": others, "sources": threads}
+            yield f"claims/{path.stem}#{claim['id']}", entry, ("claims",)
+
+
 def parts(root: Path = ROOT) -> dict[str, Part]:
     """Return everything that is read, by key. Raises ValueError for a key that two entries share."""
     found: dict[str, Part] = dict(_pages(root))
-    for key, entry, shown in _entries(root):
+    for key, entry, shown in [*_entries(root), *_claims(root)]:
         if key in found:
             raise ValueError(f"two entries have the key {key}: name another source first")
         text = json.dumps(english(entry), ensure_ascii=False, sort_keys=True, default=str)
