@@ -1,7 +1,7 @@
 """Load the trained network of a run, with all that prediction and export need."""
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from examples.cifar_optimizers.cifar import CIFAR
 from examples.cifar_optimizers.data_sources import load_digits
 from examples.cifar_optimizers.model import ResNet18
 from examples.cifar_optimizers.options import Options, read_command_line
-from examples.programs.options import check_saved
+from examples.programs.options import check_saved, of_this_version
 from examples.programs.trained import filled, load_best
 from snippets.errors import UsageError
 
@@ -35,7 +35,7 @@ def load_trained(path: Path) -> Trained:
     content, checkpoint, note = load_best(path, "cifar_optimizers")
     config = content["config"]
     saved = config.get("options")
-    if not isinstance(saved, dict) or saved.keys() != {field.name for field in fields(Options)}:
+    if not of_this_version(saved, Options):
         raise UsageError(f"{checkpoint} was made by another version of this program; train again")
     check_saved({"options": saved}, read_command_line, Options, checkpoint)
     options = Options(**saved)

@@ -1,7 +1,7 @@
 """Load the trained networks of both stages, for programs that use them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from examples.floorplan_diffusion.options import (
     read_node_options,
 )
 from examples.floorplan_diffusion.packed_networks import read_packed
-from examples.programs.options import check_saved
+from examples.programs.options import check_saved, of_this_version
 from examples.programs.trained import filled, folder_of, load_best, newest_trained
 from snippets.errors import UsageError
 
@@ -98,8 +98,7 @@ def load_trained(stage: Stage, run: Path | None) -> Trained:
         content, checkpoint, note = load_best(run or newest_run(stage), stage.system)
     config = content["config"]
     saved, places = config.get("options"), config.get("places")
-    known = isinstance(saved, dict) and saved.keys() == {field.name for field in fields(stage.options)}
-    if not known or type(places) is not int or not 1 <= places <= 10_000:
+    if not of_this_version(saved, stage.options) or type(places) is not int or not 1 <= places <= 10_000:
         raise UsageError(f"{checkpoint} was made by another version of this program; train again")
     check_saved({"options": saved}, stage.read_command_line, stage.options, checkpoint)
     options = stage.options(**saved)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from examples.programs.command_line import FLAGS, Spelling, expanded, number, whole_number
-from examples.programs.speed import SWITCHES
+from examples.programs.speed import MEASURED, SWITCHES
 from snippets.device import pick_device
 from snippets.errors import Option, UsageError
 from snippets.precision import NAMES as PRECISIONS
@@ -129,6 +129,12 @@ def check_saved(
         meant = value if name in known.DERIVED else typed.get(name, defaults[name])
         if value != meant:
             raise UsageError(f"{source} was changed: ", Option(name), f" is {value!r:.40} there")
+
+
+def of_this_version(saved: Any, known: type[KnownOptions]) -> bool:
+    """Return whether `saved` has the options `known`; switches of speed are newer, and may be missing."""
+    names = {field.name for field in fields(known)}
+    return isinstance(saved, dict) and names - set(MEASURED) <= saved.keys() <= names
 
 
 def same_run(options: TrainingOptions, config: dict[str, Any]) -> bool:

@@ -1,13 +1,13 @@
 """Load a trained network and the data of its run, for programs that use it."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from examples.programs.command_line import StrictParser, expanded
-from examples.programs.options import check_saved
+from examples.programs.options import check_saved, of_this_version
 from examples.programs.trained import check_computed, filled, folder_of, load_best, newest_trained
 from examples.two_tower.data_sources import load_pairs
 from examples.two_tower.encoders import Encoder, encoder_of
@@ -72,8 +72,7 @@ def load_trained(run: Path | None) -> Trained:
     """
     content, checkpoint, note = load_best(run or newest_trained(RUNS, "trained run", FIRST), PROGRAM.system)
     saved, kept = (content["config"].get(name) for name in ("options", "held_out_articles"))
-    known = "steps_per_epoch" in content["config"] and isinstance(saved, dict)
-    known = known and saved.keys() == {field.name for field in fields(Options)}
+    known = "steps_per_epoch" in content["config"] and of_this_version(saved, Options)
     if not known or not isinstance(kept, list) or not all(type(article) is int for article in kept):
         raise UsageError(f"{checkpoint} was made by another version of this program; train again")
     check_saved({"options": saved}, PROGRAM.read_command_line, Options, checkpoint)

@@ -4,7 +4,7 @@
 # Stands for the download.
 mkdir -p downloads
 cp examples/check_setup.py downloads
-cd downloads
+cd downloads || exit
 # --8<-- [start:check]
 python check_setup.py
 # --8<-- [end:check]

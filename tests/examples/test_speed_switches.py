@@ -12,6 +12,7 @@ from examples.benchmarking.levels import Level
 from examples.cifar_optimizers import train as cifar
 from examples.cifar_optimizers.data_sources import load_digits
 from examples.cifar_optimizers.image_data import FromPixels, draw_moves
+from examples.programs import speed
 from examples.programs.speed import set_speed
 from snippets.checkpoints import TrainingState
 from snippets.compile_safely import compile_or_eager
@@ -76,7 +77,8 @@ def test_moments_take_the_format_of_their_weights(was, was_fused, memory_format,
 
 
 def test_channels_last_gives_the_same_gradients(monkeypatch, one_thread):
-    """Without the kinks of ReLU, at which rounding picks a side."""
+    """Without the kinks of ReLU, at which rounding picks a side, and of a width that the CPU survives."""
+    monkeypatch.setitem(speed.OFF, "channels_last", {})
     monkeypatch.setattr(F, "relu", F.softplus)
     monkeypatch.setattr(nn.ReLU, "forward", lambda _, x: F.softplus(x))
     gradients = []
@@ -121,6 +123,12 @@ def test_augmentation_and_network_are_one_graph(one_thread):
         (CUDA, {"compile": True, "graphs": True}, "highest", "graphs"),
         (CUDA, {}, "highest", None),
         (CPU, {"tf32": True}, None, "tf32 (off: only NVIDIA GPUs have it)"),
+        (
+            CPU,
+            {"channels_last": True},
+            None,
+            "channels-last (off: the backward pass of some convolutions can end the process)",
+        ),
         (MPS, {"channels_last": True}, None, "channels-last (off: some gradients are wrong with it on MPS)"),
     ],
 )
@@ -174,4 +182,4 @@ def test_optimizers_refuse_what_they_cannot(words, message):
 
 def test_levels_of_a_device_without_a_switch_cannot_run():
     assert Level("cpu", switches=("tf32",)).obstacle == "tf32: only NVIDIA GPUs have it"
-    assert Level("cpu", switches=("fused", "channels-last")).obstacle is None
+    assert Level("cpu", switches=("fused",)).obstacle is None

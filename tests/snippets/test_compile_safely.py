@@ -103,9 +103,9 @@ def trained(network, model, steps=5):
     return losses
 
 
-@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
-def test_what_works_and_is_right_is_used(model, backend):
-    network, note = compile_or_eager(model, mean_loss, backend)
+@pytest.mark.parametrize(("backend", "cuda_graphs"), [("eager", False), ("aot_eager", True)])
+def test_what_works_and_is_right_is_used(model, backend, cuda_graphs):
+    network, note = compile_or_eager(model, mean_loss, backend, cuda_graphs=cuda_graphs)
     assert network is not model
     assert note.startswith(f"compiled by {backend} into 1 graph, same values (gradients too large or too ")
     assert "; first pass " in note

@@ -10,6 +10,7 @@ from examples.programs.options import (
     TrainingOptions,
     add_training_options,
     check_saved,
+    of_this_version,
     options_to_continue,
     same_run,
     typed_options,
@@ -163,3 +164,15 @@ def test_which_runs_are_equal():
     assert not same_run(Options(seed=1), config)
     assert not same_run(Options(data="bars"), config)
     assert not same_run(Options(), {})
+
+
+@pytest.mark.parametrize(
+    ("change", "known"),
+    [({}, True), ({"fused": None}, True), ({"lr": None}, False), ({"colour": "red"}, False)],
+)
+def test_only_switches_of_speed_may_be_missing(change, known):
+    """They came after the first checkpoints."""
+    saved = asdict(Options()) | change
+    kept = {name: value for name, value in saved.items() if name not in change or value is not None}
+    assert of_this_version(kept, Options) is known
+    assert not of_this_version(None, Options)
