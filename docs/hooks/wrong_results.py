@@ -50,7 +50,7 @@ def card(case: Mapping[str, Any], language: str, seen: Iterable[str] = ()) -> st
     facts = [words["versions"].format(versions)] if versions else []
     facts += [state(case, language), *seen, words["between"].join(links(case["sources"]))]
     number = case["sources"][0][1]
-    return f"- {case['what'][language]}\n    <small id=\"report-{number}\">{' · '.join(facts)}</small>"
+    return f'- {case["what"][language]}\n    <small id="report-{number}">{" · ".join(facts)}</small>'
 
 
 def render(language: str) -> str:

@@ -175,7 +175,8 @@ def look(folder: Path, simulated: bool) -> tuple[list[dict[str, Any]], list[str]
     found: dict[tuple[Any, ...], tuple[str, dict[str, Any]]] = {}
     wrong = []
     for path in sorted(one for one in folder.glob("*") if not one.name.startswith(".")):
-        report, size = None, path.stat().st_size
+        report: Any = None
+        size = path.stat().st_size
         fault = f"it has {size:,} bytes: at most {MOST_BYTES:,}" if size > MOST_BYTES else ""
         if not fault:
             try:
