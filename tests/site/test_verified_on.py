@@ -41,7 +41,7 @@ def test_without_a_report_two_sentences_invite(language):
         ("zh", "（模拟）", "预期 `wrong`，实际 `right`"),
     ],
 )
-def test_a_report_is_a_row_and_its_difference_a_line(folder, language, mark, line):
+def test_a_report_is_a_row_with_its_difference(folder, language, mark, line):
     write(folder, "a.json", report())
     text = verified_on.render(language)
     (row, speed) = rows(text)
@@ -116,7 +116,7 @@ def test_pages_of_the_checks():
 
 
 @pytest.mark.parametrize("table", ["verified-on", "wrong-results"])
-def test_a_report_that_is_not_taken_in_ends_the_build(folder, table, monkeypatch):
+def test_a_wrong_report_ends_the_build(folder, table, monkeypatch):
     write(folder, "a.json", report())
     monkeypatch.setattr(verified_on, "WITH_SIMULATED", False)
     with pytest.raises(PluginError) as raised:
