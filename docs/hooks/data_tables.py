@@ -16,6 +16,7 @@ import operator_finder
 import operator_tables
 import table_templates
 import training_calculator
+import verified_on
 import version_picker
 import wrong_results
 from mkdocs.config.defaults import MkDocsConfig
@@ -34,6 +35,7 @@ MODULES = (
     operator_finder,
     operator_tables,
     training_calculator,
+    verified_on,
     version_picker,
     wrong_results,
 )

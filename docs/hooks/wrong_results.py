@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import verified_on
 from origins import DATA, load
 from source_links import links
 
@@ -39,21 +40,26 @@ def state(case: Mapping[str, Any], language: str) -> str:
     return words["note"].join(parts)
 
 
-def card(case: Mapping[str, Any], language: str) -> str:
-    """Return a case as an item of a list: what is wrong, then in small type releases, state and sources."""
+def card(case: Mapping[str, Any], language: str, seen: Iterable[str] = ()) -> str:
+    """Return a case as an item of a list: what is wrong, then in small type releases, state and sources.
+
+    `seen` says what reports from Macs found; other pages link to a case by the number of its first source.
+    """
     words = WORDS[language]
     versions = case["versions"][language]
     facts = [words["versions"].format(versions)] if versions else []
-    facts += [state(case, language), words["between"].join(links(case["sources"]))]
-    return f"- {case['what'][language]}\n    <small>{' · '.join(facts)}</small>"
+    facts += [state(case, language), *seen, words["between"].join(links(case["sources"]))]
+    number = case["sources"][0][1]
+    return f'- {case["what"][language]}\n    <small id="report-{number}">{" · ".join(facts)}</small>'
 
 
 def render(language: str) -> str:
     """Return all cases in `language` ("en" or "zh"), below headings of topics."""
-    data = load("wrong_results", DATA)
+    data, seen = load("wrong_results", DATA), verified_on.seen(language)
     parts = []
     for name, title in data["topics"].items():
-        cards = [card(case, language) for case in data["cases"] if case["topic"] == name]
+        cases = [case for case in data["cases"] if case["topic"] == name]
+        cards = [card(case, language, seen.get(case["sources"][0][1], ())) for case in cases]
         if cards:
             parts.append(f"## {title[language]} {{ #{name} }}")
             parts.append('<div class="wrong-results" markdown>\n\n' + "\n\n".join(cards) + "\n\n</div>")

@@ -79,7 +79,7 @@ def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
         help="accept CIFAR files that are not the official ones",
     )
     add(
-        "--channels-last", help="on NVIDIA GPUs: keep the channels of a pixel together in memory", **ON_OR_OFF
+        "--channels-last", help="on NVIDIA GPUs: channels of a pixel together in memory", **ON_OR_OFF
     )
     add("--optimizer", choices=tuple(OPTIMIZERS), help="sgd")
     add("--schedule", choices=SCHEDULES, help="of the learning rate; cosine falls to 0")

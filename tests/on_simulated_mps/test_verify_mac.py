@@ -9,6 +9,8 @@ import pytest
 from simulated_mps import device
 
 from examples import verify_mac
+from tests.mac_reports import MAC
+from tools.checks.macs import wrong_report
 
 SCRIPT = Path(verify_mac.__file__)
 CASES = {known.source: known for known in verify_mac.CASES}
@@ -76,3 +78,5 @@ def test_a_whole_run(tmp_path):
     assert report["complete"] and report["counts"]["operators"]["differ"] == 0
     differ = [row["name"] for row in report["checks"] if row["agrees"] is False]
     assert all(int(name.split()[0]) in CASES for name in differ)
+    report["machine"] |= MAC | {"torch": "2.13.0"}
+    assert wrong_report(report, simulated=True) == ""  # the site could show it

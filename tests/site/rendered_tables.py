@@ -84,6 +84,7 @@ def hooks_with_other_numbers() -> Iterator[Any]:
     ):
         import data_tables
 
+        data_tables.verified_on.FOLDER = HOOKS / "none"  # or each report would change the text
         yield data_tables
 
 

@@ -4,7 +4,8 @@
 
 Error messages (docs/data/error_messages/, whose keys docs/hooks/error_messages.py explains) have all their
 keys, both languages, and links and code that exist. Results (docs/data/results/) say where they come from.
-Claims (docs/data/claims/) are what tools/checks/claims.py explains.
+Claims (docs/data/claims/) are what tools/checks/claims.py explains, reports from Macs (docs/data/macs/) what
+tools/checks/macs.py takes in.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.checks.claims import wrong_claims
+from tools.checks.macs import wrong_macs
 from tools.checks.nearest import nearest
 from tools.checks.sections import all_sections
 from tools.read_yaml import read_yaml
@@ -166,7 +168,7 @@ def wrong_results(root: Path) -> list[str]:
 
 def main() -> int:
     """Print every fault; return the exit code."""
-    found = [*wrong_messages(ROOT), *wrong_results(ROOT), *wrong_claims(ROOT)]
+    found = [*wrong_messages(ROOT), *wrong_results(ROOT), *wrong_claims(ROOT), *wrong_macs()]
     print("\n".join(found), end="\n" if found else "")
     return 1 if found else 0
 
