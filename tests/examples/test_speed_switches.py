@@ -175,7 +175,8 @@ def test_cuda_graphs_sum_no_gradients(monkeypatch, device, refused):
         (["--optimizer", "muon", "--channels-last"], "^--optimizer muon cannot train channels-last filters"),
     ],
 )
-def test_optimizers_refuse_what_they_cannot(words, message):
+def test_optimizers_refuse_what_they_cannot(monkeypatch, words, message):
+    monkeypatch.setitem(speed.OFF, "channels_last", {})
     with pytest.raises(UsageError, match=message):
         cifar.PROGRAM.prepare(cifar.PROGRAM.read_command_line([*words, "--device", "cpu"]))
 
