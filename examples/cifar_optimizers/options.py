@@ -78,9 +78,7 @@ def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
         default=None,
         help="accept CIFAR files that are not the official ones",
     )
-    add(
-        "--channels-last", help="on NVIDIA GPUs: channels of a pixel together in memory", **ON_OR_OFF
-    )
+    add("--channels-last", help="on NVIDIA GPUs: channels of a pixel together in memory", **ON_OR_OFF)
     add("--optimizer", choices=tuple(OPTIMIZERS), help="sgd")
     add("--schedule", choices=SCHEDULES, help="of the learning rate; cosine falls to 0")
     add("--width", type=whole_number(1, 512), help="channels of the first layers; 8, CIFAR: 64")
