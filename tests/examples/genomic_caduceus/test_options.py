@@ -9,6 +9,7 @@ from omegaconf import OmegaConf
 from examples.genomic_caduceus import config_files, hydra_words
 from examples.genomic_caduceus.config_files import CONFIGS
 from examples.genomic_caduceus.options import KEYS, PRETRAIN, TRAIN
+from examples.programs.speed import SWITCHES
 from snippets.errors import Option, UsageError
 
 pytestmark = pytest.mark.unmeasured
@@ -57,7 +58,7 @@ ALIASES = {
 def test_every_shared_name_has_a_key():
     assert {name for name in ALIASES if KEYS[name].path != ALIASES[name][0]} == set()
     assert set(ALIASES) == {name for name in KEYS if name in TRAIN.kind.__base__.__base__.__annotations__} - {
-        "compile",
+        *SWITCHES,
         "data",
     }
 
