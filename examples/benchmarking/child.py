@@ -61,8 +61,7 @@ def run_job(job: Job) -> dict[str, Any]:
         start = time.perf_counter()
         task = system.prepare(job.options(system.read_command_line(job.words)))
         prepared = time.perf_counter() - start  # reads data; compiles
-        switches = [word.replace("-", "_") for word in job.level.switches]
-        if unknown := [name for name in switches if not hasattr(task.options, name)]:
+        if unknown := [name for name in job.level.switch_options if not hasattr(task.options, name)]:
             return {"status": "unavailable", "reason": f"this system has no {unknown[0]}"}
         if job.level.compiled and (obstacle := why_not_compiled(task)):
             return {"status": "unavailable", "reason": obstacle}

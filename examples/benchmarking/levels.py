@@ -29,16 +29,22 @@ class Level:
         return "+".join([self.device, *precision, *["compile"] * self.compiled, *self.switches])
 
     @property
+    def switch_options(self) -> list[str]:
+        """The names that the training programs have for the switches."""
+        return [word.replace("-", "_") for word in self.switches]
+
+    @property
     def obstacle(self) -> str | None:
         """The reason why this machine lacks the device or the device a switch, or None when it can run."""
-        reasons = [(word, why_off(word.replace("-", "_"), self.device)) for word in self.switches]
-        missing = OBSTACLES[self.device]()
-        return missing or next((f"{word}: {reason}" for word, reason in reasons if reason), None)
+        if missing := OBSTACLES[self.device]():
+            return missing
+        reasons = (why_off(name, self.device) for name in self.switch_options)
+        return next((f"{word}: {why}" for word, why in zip(self.switches, reasons, strict=True) if why), None)
 
     def options(self) -> dict[str, object]:
         """Return the options of a training program for this level."""
-        switches = [word.replace("-", "_") for word in self.switches] + ["compile"] * self.compiled
-        return {"device": self.device, "precision": self.precision, **dict.fromkeys(switches, True)}
+        on = [*self.switch_options, *["compile"] * self.compiled]
+        return {"device": self.device, "precision": self.precision, **dict.fromkeys(on, True)}
 
 
 def parse_level(text: str) -> Level:

@@ -1,6 +1,7 @@
 """The filter of the claims in a real browser, on a page that holds only them; and the page as it is built."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ ADDRESS = "https://handbook.example/facts/claims/"
 CLAIMS = {claim["id"]: (topic, claim) for topic, entries in claims().items() for claim in entries}
 
 
+@cache
 def page_source(language: str) -> str:
     """Return a page with the claims, their style and their script; only headings are HTML."""
     css = (ASSETS / "stylesheets" / "claims.css").read_text(encoding="utf-8")
