@@ -40,6 +40,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+STOPPING = (signal.SIGINT, signal.SIGTERM)
+
 # `make check` leaves out what has these marks. Tests get them by what they ask for; others carry them.
 FIXTURES = {
     "browser": {"browser", "served_site"},
@@ -95,6 +97,18 @@ def _no_program_without_its_mark(request: pytest.FixtureRequest) -> Iterator[Non
     on_simulated_mps = "simulated_mps" in str(request.node.path)  # `make check` runs none of these
     if started and not marked and not on_simulated_mps:
         pytest.fail(f"starts {', '.join(started)}: mark this test with @pytest.mark.program")
+
+
+@pytest.fixture(autouse=True)
+def _signals_as_they_were() -> Iterator[None]:
+    """Fail a test that leaves other handlers of signals behind: Ctrl-C would do nothing in later tests."""
+    before = {number: signal.getsignal(number) for number in STOPPING}
+    yield
+    after = {number: signal.getsignal(number) for number in STOPPING}
+    for number, handler in before.items():
+        signal.signal(number, handler)
+    if after != before:
+        pytest.fail(f"leaves other handlers of signals: {after}, before: {before}")
 
 
 def pytest_collection_finish() -> None:
