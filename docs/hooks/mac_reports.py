@@ -145,3 +145,17 @@ def said_and_found(step: Step, language: str) -> str:
 def differs(step: Step) -> bool:
     """Say whether a step found something else than the handbook says."""
     return verdict(dict(step)) is False
+
+
+def table(head: Sequence[Any], rows: Iterable[Sequence[Any]], right: Iterable[int] = ()) -> str:
+    """Return a Markdown table; the columns of these places are aligned to the right."""
+    marks = ["---:" if place in set(right) else "---" for place in range(len(head))]
+    lines = "\n".join(f"| {' | '.join(map(str, line))} |" for line in (head, marks, *rows))
+    return f'<div class="mac-table" markdown>\n\n{lines}\n\n</div>'
+
+
+def written(value: Any) -> str:
+    """Return a text as it is, and a number with three digits or more."""
+    if isinstance(value, str):
+        return value
+    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.3g}"

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mac_reports import Report, Step, code, place, steps
+from mac_reports import Report, Step, code, place, steps, table, written
 from origins import WORDS as ORIGINS
-from rendering import MISSING, table, written
+from rendering import MISSING
 
 from tools.checks.mac_steps import NOT_TRIED, OUTCOMES, RATES
 

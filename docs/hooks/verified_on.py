@@ -22,8 +22,10 @@ from mac_reports import (
     said,
     said_and_found,
     steps,
+    table,
+    written,
 )
-from rendering import MISSING, table, written
+from rendering import MISSING
 from step_pages import VERIFY, of_check, of_step
 
 from tools.checks.mac_steps import NOT_TRIED, verdict

@@ -197,7 +197,7 @@ def test_a_table_of_chips_and_versions_invites_where_it_is_empty(folder):
     write(folder, "c.json", without_steps(macos="26.0", memory_gb=18.0))
     _, text, *_ = re.split(r"^## ", verified_on.render("en"), flags=re.MULTILINE)
     invite = "[verify yours](../start/verify-your-mac.md)"
-    assert text.split("\n\n")[2].splitlines() == [
+    assert text.split("\n\n")[3].splitlines() == [
         "| Chip | macOS 15, PyTorch 2.14 | macOS 26, PyTorch 2.15 |",
         "| --- | --- | --- |",
         f"| M1 (simulated) | [9 of 10](#m1-7-8-15-6-2-14-1) | {invite} |",
