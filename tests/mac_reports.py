@@ -12,6 +12,8 @@ from unittest import mock
 
 import mac_reports
 
+from tools.checks.macs import GROUPS, counts
+
 STORED = Path(__file__).with_name("simulated_mac.json")
 MAC = {"system": "Darwin", "chip": "Apple M3 Pro", "gpu_cores": 18, "memory_gb": 36.0, "macos": "26.1"}
 
@@ -28,6 +30,12 @@ def without_steps(**machine) -> dict:
     found = report(**machine)
     del found["handbook"]
     return found
+
+
+def with_counts(content: dict) -> dict:
+    """Return a report whose counts are those of its checks."""
+    groups = {group: [check for check in content["checks"] if check["group"] == group] for group in GROUPS}
+    return content | {"counts": {group: counts(checks) for group, checks in groups.items()}}
 
 
 def write(folder: Path, name: str, content: dict) -> None:

@@ -135,7 +135,7 @@ def test_a_wrong_report_ends_the_build(folder, table, monkeypatch):
     assert "\n" not in str(raised.value)
 
 
-def test_a_wrong_report_ends_the_build_of_a_page_without_tables(folder, tmp_path):
+def test_a_wrong_report_ends_any_build(folder, tmp_path):
     write(folder, "a.json", {})
     config = SimpleNamespace(config_file_path=str(tmp_path / "mkdocs.yml"), extra={})
     with pytest.raises(PluginError, match=r"^en/project/verified-on\.md: docs/data/macs/a\.json: no report"):
@@ -189,7 +189,7 @@ def test_what_verify_mac_adds(folder, language, differences, counted, speed):
     assert {"en": "; stopped early |", "zh": "；提前停止 |"}[language] in verified_on.render(language)
 
 
-def test_a_table_of_chips_and_versions_invites_where_it_is_empty(folder):
+def test_empty_cells_of_the_table_invite(folder):
     other = without_steps(chip="Apple M1", macos="15.6", torch="2.14.1", gpu_cores=7, memory_gb=8.0)
     other["compared_with"] = "2.14"
     write(folder, "a.json", report())
@@ -207,7 +207,7 @@ def test_a_table_of_chips_and_versions_invites_where_it_is_empty(folder):
     ]
 
 
-def test_each_recipe_leads_to_the_page_that_shows_it():
+def test_each_recipe_leads_to_its_page():
     recipes = [path.name for path in (ROOT / "snippets/recipes").glob("*.py")]
     for language in ("en", "zh"):
         for name in recipes:
