@@ -1,7 +1,7 @@
 """Reports as from a Mac: one that verify_mac.py wrote on the simulated device, with few of its checks.
 
-What `make verify-mac` adds is made up, with every kind of step and every outcome. The GPU is "simulated" in
-every copy, so the site itself never takes one in.
+What `make verify-mac` adds is made up, with every kind of step. The GPU is "simulated" in every
+copy, so the site itself never takes one in.
 """
 
 import json

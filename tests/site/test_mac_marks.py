@@ -10,6 +10,7 @@ import error_messages
 import mac_marks
 import operator_tables
 import pytest
+import verified_on
 from bs4 import BeautifulSoup
 
 from examples import verify_mac
@@ -127,6 +128,17 @@ def test_two_macs_are_named_and_others_counted(folder):
     links = [link["href"] for link in line_under(DEVICE).select(".code-badge--mac a")]
     assert links == ["@home/project/verified-on/"]
     assert mac_badges(DEVICE, "zh")[0].endswith("PyTorch 2.15 和另外 1 个环境上运行")
+
+
+def test_links_of_marks_lead_to_the_differences(folder):
+    write(folder, "a.json", found_otherwise(report(), 4, "there"))
+    write(folder, "b.json", other())
+    texts = [str(line_under(PRECISION)), data_tables.render("operators-missing", "en")]
+    anchors = {
+        anchor for text in texts for anchor in re.findall(r'"@home/project/verified-on/#([\w-]+)"', text)
+    }
+    assert anchors == set(re.findall(r"^### .* \{ #([\w-]+) \}$", verified_on.render("en"), re.MULTILINE))
+    assert len(anchors) == 2
 
 
 def test_code_that_changed_since_has_no_badge(folder):
