@@ -10,16 +10,16 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from error_messages import code_span
+import mac_marks
 from origins import DATA, load
+from rendering import TableError, code_span
 from source_links import thread
-from table_language import TableError
 
 from tools.checks.claims import PAGE, TOPICS, VERDICTS, in_language, read_claims
 
@@ -141,14 +141,18 @@ def check_line(check: Mapping[str, Any], language: str) -> str:
     return form.format(code_span(check["command"]), code_span(check["expect"]))
 
 
-def block(claim: Mapping[str, Any], language: str) -> str:
-    """Return a claim with its verdict, what is right, and below a fold evidence and check."""
+def block(claim: Mapping[str, Any], language: str, differ: Iterable[str] = (), holds: str = "") -> str:
+    """Return a claim with its verdict, what is right, and below a fold evidence and check.
+
+    `differ` and `holds` say on which Macs the check found something else, and where it holds.
+    """
     words, ident, verdict = WORDS[language], claim["id"], claim["verdict"]
     facts = [f"[#{ident}](#{ident})"]
     if claim.get("versions"):
         facts.insert(0, in_language(claim["versions"], language))
     sources = words["between"].join(evidence(source, language) for source in claim["evidence"])
     lines = [sources.rstrip(".。") + words["stop"], check_line(claim["check"], language) + words["stop"]]
+    lines += [holds] if holds else []
     return "\n\n".join(
         [
             f'<div class="claim" id="{ident}" data-verdict="{verdict}" markdown>',
@@ -156,6 +160,7 @@ def block(claim: Mapping[str, Any], language: str) -> str:
             claim["truth"][language]
             + words["after"]
             + words["more"].format(page_link(claim["page"], language)),
+            *differ,
             f"<small>{' · '.join(facts)}</small>",
             f"<details markdown><summary>{words['folded']}</summary>",
             words["after"].join(lines),
@@ -186,11 +191,11 @@ def filter_form(found: Mapping[str, list[dict[str, Any]]], language: str) -> str
 def render(language: str) -> str:
     """Return the filter and all claims in `language` ("en" or "zh"), below headings of topics."""
     headings.cache_clear()  # pages change while `make serve` runs
-    found = claims()
+    found, on_macs = claims(), mac_marks.claims(language)
     parts = [filter_form(found, language)]
     for topic, entries in found.items():
         parts.append(f'## {TOPICS[topic][language]} {{ #{topic} data-search-exclude="true" }}')
-        parts += [block(claim, language) for claim in entries]
+        parts += [block(claim, language, *on_macs.get(claim["id"], ())) for claim in entries]
     return "\n\n".join(parts) + "\n"
 
 

@@ -6,7 +6,7 @@ copy button (tools/checks/pasted.py). Any other is a part of its file: its line 
 What was executed stands in docs/data/executed.txt, written by test runs. A section whose code has another
 hash than the one there gets no badge, and a page with such a section no "verified with" in its last line
 (docs/hooks/page_foot.py). Shell files say in their first lines whether the tests run them; recorded outputs
-carry machine, versions and date.
+carry machine, versions and date. Recipes and shell blocks also name the Macs of reports on which they ran.
 """
 
 import os
@@ -16,12 +16,14 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
+import mac_marks
 from bs4 import BeautifulSoup
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
+from rendering import TableError
 
 from tools.checks import executed_record, pasted
 from tools.checks.markdown_fences import Fence, find_fences
@@ -98,6 +100,7 @@ class Facts:
         self.sections: dict[str, Section] = all_sections(root)[0]
         self.executed = executed_record.read(root)
         self.recorded, self.machines = read_recordings(root), read_machines(root)
+        self.on_macs = mac_marks.blocks()
 
     def execution(self, include: str) -> dict | None:
         """Return the record of a Python section, None when its code has changed since it ran."""
@@ -119,7 +122,10 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Insert the lines under the code blocks, and note the versions for the end of the page."""
     if not page.file.src_uri.endswith(".md"):
         return markdown
-    known = facts(Path(config.config_file_path).parent)
+    try:
+        known = facts(Path(config.config_file_path).parent)
+    except TableError as error:  # of a report from a Mac
+        raise PluginError(f"{page.file.src_uri}: {error}") from None
     language = os.environ.get("DOCS_LOCALE", "en")
     name = page.file.src_uri.removeprefix(f"{language}/")
     source_url = config.extra.get("source_url") or ""
@@ -138,7 +144,7 @@ def add_badges(markdown: str, known: Facts, language: str, source_url: str, fold
     fences, _ = find_fences(markdown)
     lines = markdown.split("\n")
     for fence in reversed(fences):
-        text = origin(fence, known, WORDS[language], source_url, folder)
+        text = origin(fence, known, language, source_url, folder)
         if text:
             lines[fence.last : fence.last] = ["", fence.prefix + text, ""]
     return "\n".join(lines)
@@ -173,9 +179,9 @@ def add_badges_to_notebook(html: str, known: Facts, words: dict, source_url: str
     return str(soup), known.verified((section.key if section else "" for section in found), words)
 
 
-def origin(fence: Fence, known: Facts, words: dict, source_url: str, folder: str) -> str | None:
+def origin(fence: Fence, known: Facts, language: str, source_url: str, folder: str) -> str | None:
     """Return the line for one fence, None for a fence that includes nothing (or a file that is missing)."""
-    include = fence.include or ""
+    words, include = WORDS[language], fence.include or ""
     path = include.partition(":")[0]
     if not path or not (known.root / path).is_file():
         return None
@@ -186,7 +192,8 @@ def origin(fence: Fence, known: Facts, words: dict, source_url: str, folder: str
         section = known.sections.get(include)
         here = section and "curl" not in section.text and OF_THE_FOLDER.search(section.text)
         badges = [("folder", words[folder])] if here else []
-        return _line(file_link(path, source_url), [*badges, shell_badge(known.root / path, words)])
+        badges.append(shell_badge(known.root / path, words))
+        return _line(file_link(path, source_url), badges + mac_badges(section, known, language))
     link = file_link(path, source_url)
     section = known.sections.get(include)
     if section is None or not path.endswith(".py"):  # a whole file, or settings
@@ -195,7 +202,8 @@ def origin(fence: Fence, known: Facts, words: dict, source_url: str, folder: str
     if text is None:
         return _line(words["part"].format(link), [], part=True)
     alone = text == f"{section.text}\n"
-    return _line(link, python_badges(known.execution(include), words), copy=None if alone else text)
+    badges = python_badges(known.execution(include), words) + mac_badges(section, known, language)
+    return _line(link, badges, copy=None if alone else text)
 
 
 def file_link(path: str, source_url: str) -> str:
@@ -218,6 +226,14 @@ def python_badges(record: dict | None, words: dict) -> list[tuple[str, str]]:
         else:
             badges.append(("not-run", words[kind]))
     return badges
+
+
+def mac_badges(section: Section | None, known: Facts, language: str) -> list[tuple[str, str]]:
+    """Return (style, text) for the Macs on which a section ran or failed; a recipe goes by its file."""
+    if section is None:
+        return []
+    runs = [*known.on_macs.get(section.path, ()), *known.on_macs.get(section.key, ())]
+    return mac_marks.badges(runs, section.hash, language)
 
 
 def shell_badge(path: Path, words: dict) -> tuple[str, str]:

@@ -23,7 +23,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
-from table_language import TableError
+from rendering import TableError
 
 MARKER = re.compile(r"^( *)<!-- table: ([\w-]+) -->$", re.MULTILINE)
 LIKE_A_MARKER = re.compile(r"<!--\s*table\b.*?-->", re.DOTALL)  # readers would see nothing in its place

@@ -20,15 +20,17 @@ reference/error-messages/ lists all of them below a field that finds one
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from html import escape
 from typing import Any
 
+import mac_marks
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 from origins import DATA, load
+from rendering import code_span
 from source_links import thread
 
 from tools import ranges
@@ -105,14 +107,6 @@ def topics() -> dict[str, dict[str, Any]]:
     return {name: load(name, FOLDER) for name in ORDER}
 
 
-def code_span(text: str) -> str:
-    """Return text as inline code, whatever backticks it has."""
-    mark = "`"
-    while mark in text:
-        mark += "`"
-    return f"{mark} {text} {mark}" if "`" in text else f"{mark}{text}{mark}"
-
-
 def source_link(source: Sequence[Any]) -> str:
     """Return a link to a thread, a file in a repository, or a page by the name of its host; or a program."""
     if source[0] == "program":
@@ -151,8 +145,13 @@ def from_topic(markdown: str, topic: str) -> str:
     return LINK.sub(lead, markdown)
 
 
-def entry(message: Mapping[str, Any], language: str, topic: str) -> str:
-    """Return one message: heading, cure, code, cause; folded the other wordings, releases and sources."""
+def entry(
+    message: Mapping[str, Any], language: str, topic: str, on_macs: Iterable[tuple[str, str]] = ()
+) -> str:
+    """Return one message: heading, cure, code, cause; folded the other wordings, releases and sources.
+
+    `on_macs` are other texts that Macs printed, each with its line; not shown if it has been added since.
+    """
     words = WORDS[language]
     first, *others = [ranges.words(marks, language) for marks in ranges.marks(message)]
     blocks = [f"## {code_span(message['text'])} {{ #{message['id']} .error }}"]
@@ -160,6 +159,8 @@ def entry(message: Mapping[str, Any], language: str, topic: str) -> str:
     if code := message.get("code"):
         blocks.append(f'<div class="{MADE_FROM_DATA}" markdown>\n\n```python\n--8<-- "{code}"\n```\n\n</div>')
     blocks.append(words["cause"].format(from_topic(message["cause"][language], topic)))
+    known = {message["text"], *message.get("variants", ())}
+    blocks += [line for text, line in on_macs if text not in known]
     summary = words["more" if others else "less"]
     blocks.append(f'<details class="error-more" markdown>\n<summary data-search-exclude>{summary}</summary>')
     if others:
@@ -175,7 +176,8 @@ def entry(message: Mapping[str, Any], language: str, topic: str) -> str:
 
 def render(topic: str, language: str) -> str:
     """Return the messages of a topic as Markdown in `language` ("en" or "zh")."""
-    return "\n\n".join(entry(message, language, topic) for message in topics()[topic]["messages"]) + "\n"
+    on_macs, found = mac_marks.messages(language), topics()[topic]["messages"]
+    return "\n\n".join(entry(one, language, topic, on_macs.get(one["id"], ())) for one in found) + "\n"
 
 
 def field(language: str, action: str = "../") -> str:

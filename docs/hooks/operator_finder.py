@@ -18,9 +18,9 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 from operator_states import GUIDE, PAGE, releases, replacements, states
+from rendering import MISSING
 
 HOME = "@home/"
-MISSING = "–"  # in a cell for which there is no value
 STATES = "assets/operator-states.json"
 # Operators of torchvision that people ask for without its name.
 TORCHVISION = "nms roi_align roi_pool ps_roi_align ps_roi_pool deform_conv2d"

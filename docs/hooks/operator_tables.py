@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from html import escape
 from typing import Any
 
+import mac_marks
 from origins import DATA, load
 
 from tools.ranges import TABLES_FROM
@@ -116,24 +117,26 @@ def family(name: str) -> tuple[int, dict[str, str] | None]:
     return 1, None
 
 
-def _names(row: Row) -> str:
+def _names(row: Row, marks: Mapping[str, str]) -> str:
     first, *others = row.names
     shown = [name.removeprefix(first) if name.startswith(first + ".") else name for name in others]
     more = " ".join(f"<code>{escape(name)}</code>" for name in shown)
-    return f"<code>{escape(first)}</code>" + (f" <small>{more}</small>" if more else "")
+    seen = "".join(marks.get(name, "") for name in row.names)
+    return f"<code>{escape(first)}</code>" + (f" <small>{more}</small>" if more else "") + seen
 
 
 def _changed(language: str) -> str:
-    heads = [TEXT[language]["operator"], *tables()["releases"]]
-    rows = [[_names(row), *(SIGNS[mark] for mark in row.marks)] for row in group(tables()["changed"])]
-    return _table(heads, rows, "operator-marks")
+    heads, marks = [TEXT[language]["operator"], *tables()["releases"]], mac_marks.operators(language)
+    rows = [[_names(row, marks), *(SIGNS[mark] for mark in row.marks)] for row in group(tables()["changed"])]
+    counted = mac_marks.operators_counted(language)
+    return (f"{counted}\n\n" if counted else "") + _table(heads, rows, "operator-marks")
 
 
 def _missing(language: str) -> str:
     rows = group(dict.fromkeys(tables()["missing"], "-"))
     rows.sort(key=lambda row: family(row.names[0])[0])  # within a family they stay in order
-    heads = [TEXT[language]["operator"], TEXT[language]["family"]]
-    return _table(heads, [[_names(row), _family(row, language)] for row in rows])
+    heads, marks = [TEXT[language]["operator"], TEXT[language]["family"]], mac_marks.operators(language)
+    return _table(heads, [[_names(row, marks), _family(row, language)] for row in rows])
 
 
 def _family(row: Row, language: str) -> str:
@@ -155,8 +158,9 @@ def _table(heads: list[str], rows: list[list[str]], style: str = "") -> str:
 
 
 def _list(name: str, language: str) -> str:
-    names = tables()[name]
-    items = "".join(f"<li>{escape(name)}</li>" for name in names)
+    names, marks = tables()[name], mac_marks.operators(language)
+    marks = {name: mark for name, mark in marks.items() if name not in tables()["changed"]}
+    items = "".join(f"<li>{escape(name)}{marks.get(name, '')}</li>" for name in names)
     return (
         '<details class="operator-list" data-operators data-search-exclude>'
         f"<summary>{TEXT[language]['show'].format(len(names))}</summary>\n<ul>{items}</ul></details>"

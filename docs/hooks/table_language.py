@@ -15,6 +15,7 @@ from benchmark_files import of_training
 from indicator_sizes import indicator_sizes
 from jinja2 import pass_context
 from operator_tables import operator_releases
+from rendering import MISSING, TableError
 from shell_sections import shell_blocks
 from source_links import links
 from time_and_cost import macs, on_a_mac, work_per_step
@@ -24,14 +25,9 @@ from tools import expressions, ranges
 from tools.versions import releases
 
 LANGUAGES = ("en", "zh")
-MISSING = "–"  # in a cell for which there is no value
 Names = Mapping[str, Any]
 RANGE = {"en": "{} to {}", "zh": "{} 到 {}"}
 SPREAD = {"en": "{median} ({low} to {high})", "zh": "{median}（{low} 到 {high}）"}
-
-
-class TableError(ValueError):
-    """A table cannot be made; the message names its file, what is wrong in it, and why."""
 
 
 def in_language(value: Any, language: str) -> Any:

@@ -41,7 +41,8 @@ from typing import Any
 
 import jinja2
 from origins import DATA, sentences
-from table_language import LANGUAGES, MISSING, TableError, environment, in_language
+from rendering import MISSING, TableError
+from table_language import LANGUAGES, environment, in_language
 
 from tools.expressions import FAILURES, compiled
 from tools.figures import FigureError, Files

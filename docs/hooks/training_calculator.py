@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from typing import Any
 
-from table_language import MISSING
+from rendering import MISSING
 from time_and_cost import CHIPS, CURRENCY, FACTS, PRICE, UNITS, macs, work_per_step
 
 from snippets.training_cost import HOURS_PER_DAY

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import verified_on
+import mac_marks
 from origins import DATA, load
 from source_links import links
 
@@ -55,7 +55,7 @@ def card(case: Mapping[str, Any], language: str, seen: Iterable[str] = ()) -> st
 
 def render(language: str) -> str:
     """Return all cases in `language` ("en" or "zh"), below headings of topics."""
-    data, seen = load("wrong_results", DATA), verified_on.seen(language)
+    data, seen = load("wrong_results", DATA), mac_marks.wrong_results(language)
     parts = []
     for name, title in data["topics"].items():
         cases = [case for case in data["cases"] if case["topic"] == name]

@@ -8,6 +8,7 @@ import pytest
 from docs.hooks.operator_finder import HOME, STATES, TABLES, answers
 from docs.hooks.operator_tables import LISTS, stem
 from docs.hooks.operator_tables import TABLES as BIG
+from tests.mac_reports import reading, report, with_counts, write
 
 ASSETS = Path(__file__).resolve().parents[2] / "docs" / "assets"
 PARTS = ("changed", "missing", *LISTS)
@@ -222,6 +223,23 @@ def test_what_is_found_begins_below_the_box(browser):
     assert texts.evaluate_all(seen) == everything
     ask(page, "")
     assert texts.evaluate_all(seen) == everything
+    page.close()
+
+
+def test_what_a_mac_found_is_no_name(browser, tmp_path):
+    content = report()
+    for check in content["checks"]:
+        if check["group"] == "operators":
+            check |= {"agrees": False, "text": "use take"}
+    with reading(tmp_path / "macs"):
+        write(tmp_path / "macs", "a.json", with_counts(content))
+        page = open_page(browser)
+    assert page.locator(".mac-mark").count() == 3
+    assert "use take" in page.locator("tr", has_text="channel_shuffle").first.inner_text()
+    ask(page, "take")
+    assert {stem(name) for name in shown(page)} == {"take"}
+    ask(page, "channel_shuffle")
+    assert [stem(name) for name in shown(page)] == ["channel_shuffle"]
     page.close()
 
 

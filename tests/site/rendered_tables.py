@@ -83,8 +83,9 @@ def hooks_with_other_numbers() -> Iterator[Any]:
         mock.patch("json.loads", read_json),
     ):
         import data_tables
+        import mac_reports
 
-        data_tables.verified_on.FOLDER = HOOKS / "none"  # or each report would change the text
+        mac_reports.FOLDER = HOOKS / "none"  # or each report would change the text
         yield data_tables
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from claims import VERDICTS, WORDS, check_line, claims, counts, evidence, page_link, render
-from table_language import TableError
+from rendering import TableError
 
 FOUND = {claim["id"]: claim for entries in claims().values() for claim in entries}
 

@@ -7,7 +7,8 @@ import table_templates
 import yaml
 from jinja2.defaults import DEFAULT_FILTERS
 from origins import DATA
-from table_language import FUNCTIONS, TableError, environment
+from rendering import TableError
+from table_language import FUNCTIONS, environment
 
 WORDS = {"some": {"en": "one", "zh": "一"}}
 ROWS = """

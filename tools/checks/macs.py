@@ -3,6 +3,7 @@
 `read_macs` returns them, in order of chip, macOS and PyTorch. What does not fit is not taken in: a file that
 is too large or no complete report, counts that are not those of its checks, a machine or a release that
 docs/data does not know, the CPU, the simulated device, or the same machine, macOS and PyTorch twice.
+tools/checks/mac_steps.py explains the key `handbook`, which only `make verify-mac` adds.
 `wrong_macs` returns a line for each such file; the build of the site fails with them.
 """
 
@@ -16,6 +17,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from tools.checks.mac_steps import HANDBOOK, wrong_steps
+from tools.checks.shapes import is_number, misshapen, short
 from tools.versions import number, releases, settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,6 +35,9 @@ CHECK: dict[str, Any] = {
     **dict.fromkeys(("group", "name", "expected", "expected_text", "found"), str),
     "agrees": object,
     "seconds": float,
+    "text?": str,
+    "difference?": float,
+    "figures?": dict,
 }
 MACHINE: dict[str, Any] = {
     **dict.fromkeys(("system", "chip", "macos", "power", "python", "torch", "gpu"), str),
@@ -47,32 +53,9 @@ REPORT: dict[str, Any] = {
     "machine": MACHINE,
     "counts": dict,
     "checks": [CHECK],
+    "handbook?": HANDBOOK,
 }
-OPTIONAL: dict[str, Any] = {"text": str, "difference": float, "figures": dict}  # of a check
 RATES = ("lowest", "median", "highest")
-
-
-def short(value: Any) -> str:
-    """Return a value of a file as part of one line."""
-    text = ascii(value)
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def misshapen(value: Any, form: Any, where: str) -> Iterator[str]:
-    """Yield what is not of the form that verify_mac.py writes."""
-    kind = type(form) if isinstance(form, dict | list) else form
-    right = isinstance(value, (int, float) if kind is float else kind)
-    if not right or (kind in (int, float) and isinstance(value, bool)):
-        yield f"{where} is {short(value)}, not of type {kind.__name__}"
-    elif isinstance(form, list):
-        for place, part in enumerate(value, start=1):
-            yield from misshapen(part, form[0], f"check {place}")
-    elif isinstance(form, dict):
-        forms = {**form, **{key: OPTIONAL[key] for key in OPTIONAL.keys() & value.keys() if form is CHECK}}
-        for key in sorted(forms.keys() ^ value.keys()):
-            yield f"{where} {'has no' if key in forms else 'cannot have'} {short(key)}"
-        for key, part in forms.items():
-            yield from misshapen(value[key], part, f"{where}: {key}")
 
 
 def chips() -> set[str]:
@@ -118,7 +101,7 @@ def wrong_check(row: dict[str, Any]) -> Iterator[str]:
     if row["group"] == "speed" and row["found"] == "measured":
         figures = row.get("figures", {})
         values = [figures.get(key) for key in ("gflop", *RATES)]
-        numbers = [value for value in values if type(value) in (int, float) and value > 0]
+        numbers = [value for value in values if is_number(value) and value > 0]
         if len(numbers) < 4 or numbers[1:] != sorted(numbers[1:]):
             yield "its figures need gflop, and lowest, median and highest in this order"
 
@@ -163,6 +146,8 @@ def faults(report: Any, simulated: bool) -> Iterator[str]:
         yield f"it is not complete: there is no check of {lacking[0]}"
     if report["counts"] != {group: counts(own_rows) for group, own_rows in groups.items()}:
         yield "its counts are not those of its checks"
+    if "handbook" in report:
+        yield from wrong_steps(report["handbook"])
 
 
 def wrong_report(report: Any, simulated: bool = False) -> str:

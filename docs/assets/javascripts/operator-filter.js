@@ -164,6 +164,12 @@ function putAside(box, groups, asked) {
   }
 }
 
+// The names in a cell or an item; what Macs found of them stands behind (docs/hooks/mac_marks.py).
+function namesIn(place) {
+  const behind = [...place.querySelectorAll(".mac-mark")].map(mark => mark.textContent).join("").length
+  return place.textContent.slice(0, -behind || undefined).toLowerCase().split(/\s+/)
+}
+
 function startOperatorFilter() {
   const box = document.querySelector("[data-operator-finder]")
   if (!box) return
@@ -171,9 +177,8 @@ function startOperatorFilter() {
   const status = box.querySelector("[role=status]")
   const home = box.dataset.home
   const groups = [...document.querySelectorAll("[data-operators]")]
-    .map(group => ({ group, entries: [...group.querySelectorAll("tbody tr, li")].map(entry => ({
-      entry, names: (entry.cells ? entry.cells[0] : entry).textContent.toLowerCase().split(/\s+/),
-    })) }))
+    .map(group => ({ group, entries: [...group.querySelectorAll("tbody tr, li")]
+      .map(entry => ({ entry, names: namesIn(entry.cells ? entry.cells[0] : entry) })) }))
   const tables = new Set(groups.map(({ group }) => group))
 
   // Shows what has one of these stems, or a part of a name.

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.mac_reports import STORED, report, write
+from tests.mac_reports import STORED, report, without_steps, write
+from tools.checks.mac_steps import OUTCOMES, STOPPED
 from tools.checks.macs import FIRST, LATEST, MOST_BYTES, SCHEMA, read_macs, wrong_macs, wrong_report
 
 PROGRAM = Path(__file__).resolve().parents[3] / "examples" / "verify_mac.py"
+HOME = "/".join(["", "Users", ""])  # no file of the project may hold such a path
 SIMULATED = "it is of the simulated device, not of a Mac"
 
 
@@ -26,6 +28,21 @@ def test_only_reports_of_macs_are_taken_in(tmp_path):
     assert "of the device 'cpu', which verifies nothing" in wrong_report(report(gpu="") | {"device": "cpu"})
     write(tmp_path, "a.json", report())
     assert wrong_macs(tmp_path) == [f"docs/data/macs/a.json: {SIMULATED}"]
+
+
+def test_each_outcome_of_a_kind_is_taken_in():
+    assert wrong_report(without_steps(), simulated=True) == ""
+    kinds = set()
+    for place, step in enumerate(report()["handbook"]["steps"]):
+        kinds.add(step["kind"])
+        for outcome in (*OUTCOMES[step["kind"]], "not tried", *STOPPED):
+            content = report()
+            changed = content["handbook"]["steps"][place]
+            changed |= {"outcome": outcome}
+            changed.pop("why", "")
+            changed.setdefault("figures", {"lowest": 1, "median": 1.5, "highest": 2, "unit": "samples/s"})
+            assert wrong_report(content, simulated=True) == "", outcome
+    assert kinds == OUTCOMES.keys()
 
 
 def test_no_report_of_the_site_is_wrong():
@@ -70,6 +87,42 @@ def test_no_report_of_the_site_is_wrong():
             "checks.11.figures.lowest",
             1e6,
             "its figures need gflop, and lowest, median and highest in this order",
+        ),
+        ("handbook", [], "the report: handbook is [], not of type dict"),
+        ("handbook.user", "me", "the report: handbook cannot have 'user'"),
+        ("handbook.commit", "main", "the handbook has no commit 'main'"),
+        ("handbook.seconds", 1e999, "the report: handbook: seconds is inf, not of type float"),
+        ("handbook.steps.2", "ran", "step 3 is 'ran', not of type dict"),
+        ("handbook.steps.0.path", "x", "step 1 cannot have 'path'"),
+        ("handbook.steps.0.seconds", True, "step 1: seconds is True, not of type float"),
+        ("handbook.steps.0.seconds", -1, "step 1: it took -1 seconds"),
+        ("handbook.steps.0.kind", "page", "step 1: there is no kind 'page'"),
+        ("handbook.steps.0.outcome", "holds", "step 1: 'holds' is no outcome of a recipe"),
+        ("handbook.steps.6.outcome", "ran", "step 7: 'ran' is no outcome of a claim"),
+        ("handbook.steps.12.outcome", "as said", "step 13: 'as said' is no outcome of a benchmark"),
+        ("handbook.steps.0.name", "snippets/recipes/../x.py", "is no name of a recipe"),
+        ("handbook.steps.0.name", "snippets/recipes/é.py", "is no name of a recipe"),
+        ("handbook.steps.4.name", "examples/benchmark.py:main", "is no name of a block"),
+        ("handbook.steps.4.name", "snippets/shell/which_mac.sh", "is no name of a block"),
+        ("handbook.steps.6.name", "no-such-claim", "step 7: there is no claim 'no-such-claim'"),
+        ("handbook.steps.8.name", "float-64", "step 9: there is no message 'float-64'"),
+        ("handbook.steps.10.name", "cifar: losses", "step 11: there is no system 'cifar'"),
+        ("handbook.steps.12.name", "cuda", "'cuda' is no name of a benchmark"),
+        ("handbook.steps.1.found", "x" * 501, "step 2: found is not one line of at most 500 characters"),
+        ("handbook.steps.1.found", "a\nb", "step 2: found is not one line of at most 500 characters"),
+        ("handbook.steps.1.found", "a\u202eb", "step 2: found is not one line"),
+        ("handbook.steps.1.found", f"in {HOME}ada/x.py", f"without a path: 'in {HOME}ada/x.py'"),
+        ("handbook.steps.1.expected", None, "step 2: expected is None, not of type str"),
+        ("handbook.steps.1.why", "no time", "step 2: only what was not tried says why, and this failed"),
+        ("handbook.steps.10.figures.steps", [24], "step 11: the figure 'steps' is [24], no number and no"),
+        ("handbook.steps.10.figures.steps", True, "step 11: the figure 'steps' is True, no number and no"),
+        ("handbook.steps.10.figures.steps", "x" * 101, "no number and no short text"),
+        ("handbook.steps.12.figures.lowest", 500, "lowest, median and highest in this order"),
+        ("handbook.steps.12.figures.unit", "<i>/s", "its figures need a unit such as samples/s"),
+        (
+            "handbook.steps.1.name",
+            "snippets/recipes/device.py",
+            "the recipe 'snippets/recipes/device.py' is there twice",
         ),
     ],
 )
