@@ -158,7 +158,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     commit = source_commit(ROOT)
     try:
         store = Store(FOLDER, identity(place, commit), options.again)
-        store.open()
+        store.begin()
     except OSError as error:
         raise RunError(f"cannot write {FOLDER}: {error.strerror}") from error
     if store.why_anew:

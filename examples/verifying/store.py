@@ -27,7 +27,7 @@ class Store:
         self.steps = {f"{one['kind']} {one['name']}": one for one in self.lines if "kind" in one}
         self.checks = next((one["checks"] for one in reversed(self.lines) if "checks" in one), None)
 
-    def open(self) -> None:
+    def begin(self) -> None:
         """Write the lines once more as a whole: the last one may be cut off. Raises OSError."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         text = "".join(json.dumps(line) + "\n" for line in self.lines)

@@ -1,4 +1,4 @@
-"""verify_handbook.py on the simulated device: the paths for MPS run, and its messages are those of the page."""
+"""verify_handbook.py on the simulated device: the paths for MPS run, its messages are those of the page."""
 
 import warnings
 from dataclasses import replace
