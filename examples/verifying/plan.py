@@ -23,13 +23,13 @@ class Part(NamedTuple):
 
 
 PARTS = {
-    CHECKS: Part(150, 300, lambda place: iter(()), 120),
-    "recipes": Part(100, 300, recipes.steps),
+    CHECKS: Part(130, 300, lambda place: iter(()), 120),
+    "recipes": Part(80, 300, recipes.steps),
     "blocks": Part(75, 600, blocks.steps),
-    "claims": Part(85, 900, claims.steps),
-    "messages": Part(55, 120, messages.steps),
+    "claims": Part(115, 900, claims.steps),
+    "messages": Part(70, 120, messages.steps),
     "systems": Part(75, 900, systems.steps),
-    "benchmark": Part(50, 900, levels.steps),
+    "benchmark": Part(45, 900, levels.steps),
 }
 LEAST = 10  # seconds of the ten minutes for the report
 

@@ -1,20 +1,24 @@
 """The report: verify-mac.json, and a text in both languages that begins with what the handbook got wrong."""
 
-import getpass
+import contextlib
+import os
 import platform
+import pwd
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from examples import verify_mac
-from examples.verifying.steps import DISAGREES, NOT_TRIED
+from examples.verifying.steps import DISAGREES, NOT_TRIED, ROOT
 from snippets.errors import one_line
 
 LINES, DIFFERENCES, REASONS = 60, 34, 6
 COLUMNS = 240  # of a line
 TEXT = 500  # characters of what was expected or found
-PLAIN = {"root", "user", "admin", "runner", "localhost"}  # names that tell nothing
+PLAIN = {"root", "user", "admin", "runner", "localhost", "mac"}  # names that tell nothing
 WORDS = {
     "en": {
         "differ": "The handbook differs from this machine in {} of {} points:",
@@ -33,7 +37,7 @@ WORDS = {
         ", ": ", ",
     },
     "zh": {
-        "differ": "手册与这台机器在 {1} 处比较中有 {0} 处不同：",
+        "differ": "比较了 {1} 处，手册与这台机器有 {0} 处不一致：",
         "agree": "比较了 {} 处，手册与这台机器全部一致。",
         "nothing": "没有可以与手册比较的结果。",
         "cpu": "以下全部在 CPU 上运行，没有验证任何与 MPS 有关的内容。",
@@ -62,8 +66,8 @@ CHINESE = {
     "holds": "成立",
     "does not hold": "不成立",
     "as said": "一致",
-    "differs": "不同",
-    "differ": "不同",
+    "differs": "不一致",
+    "differ": "不一致",
     "nothing said": "手册未说明",
     "measured": "已测量",
     "not tried": "没有尝试",
@@ -99,26 +103,27 @@ def said(text: str, language: str) -> str:
     return CHINESE.get(text, text) if language == "zh" else text
 
 
-def clean(value: Any) -> Any:
-    """Return a record whose texts are one line each, short, and without paths and names of their owner."""
-    if isinstance(value, dict):
-        return {key: clean(part) for key, part in value.items()}
-    if not isinstance(value, str):
-        return value
-    text = verify_mac.without_paths(value)
+def clean(step: dict[str, Any]) -> dict[str, Any]:
+    """Return a step whose texts are one line each, short, and without paths and names of their owner."""
+    return {key: told(value) if key in ("expected", "found", "why") else value for key, value in step.items()}
+
+
+def told(text: str) -> str:
+    """Return a text as it may stand in a report."""
+    text = verify_mac.without_paths(text.replace(f"{ROOT}/", ""))
     for name in names():
-        text = re.sub(rf"(?<![\w.]){re.escape(name)}(?![\w])", "(name)", text)
+        text = re.sub(rf"(?<![\w.]){re.escape(name)}(?!\w)", "(name)", text)
     return one_line(text, TEXT // 2)[:TEXT]
 
 
+@cache
 def names() -> set[str]:
     """Return the names of this user and this machine, which no report may hold."""
-    try:
-        user = getpass.getuser()
-    except (OSError, KeyError):  # a process without a user
-        user = ""
-    host = platform.node()
-    return {name for name in (user, host, host.partition(".")[0]) if len(name) > 2} - PLAIN
+    host, found = platform.node(), {Path.home().name}
+    with contextlib.suppress(KeyError):  # of a process without a user
+        user = pwd.getpwuid(os.getuid())
+        found |= {user.pw_name, user.pw_gecos.partition(",")[0]}
+    return {name for name in (*found, host, host.partition(".")[0]) if len(name) > 2} - PLAIN
 
 
 def as_json(

@@ -11,6 +11,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -383,13 +384,22 @@ def test_at_most_60_lines(monkeypatch):
 
 
 def test_names_of_the_user_and_the_machine_are_left_out(monkeypatch):
-    monkeypatch.setattr(report.getpass, "getuser", lambda: "erika")
-    monkeypatch.setattr(report.platform, "node", lambda: "erikas-mac.local")
-    found = report.clean({"found": "/Users/erika/x and erika on erikas-mac.local", "figures": {"a": "erika"}})
-    assert found == {"found": "(path) and (name) on (name)", "figures": {"a": "(name)"}}
-    assert report.clean({"found": "aten::linalg_eig"}) == {"found": "aten::linalg_eig"}
-    monkeypatch.setattr(report.getpass, "getuser", lambda: "root")
-    assert report.clean({"found": "the root of it"}) == {"found": "the root of it"}
+    names = {"erika", "Erika Muster", "erikas-mac.local"}
+    monkeypatch.setattr(report, "names", lambda: names)
+    step = {"outcome": "hung", "found": "/Users/erika/x and erika, Erika Muster on erikas-mac.local"}
+    assert report.clean(step) == {"outcome": "hung", "found": "(path) and (name), (name) on (name)"}
+    assert report.told(f"in {ROOT}/snippets/device.py") == "in snippets/device.py"
+    assert report.told("aten::linalg_eig of erikas") == "aten::linalg_eig of erikas"
+
+
+def test_who_is_named(monkeypatch):
+    user = SimpleNamespace(pw_name="root", pw_gecos="Erika Muster,,,")
+    monkeypatch.setattr(report.pwd, "getpwuid", lambda number: user)
+    monkeypatch.setattr(report.platform, "node", lambda: "Erikas-Mac.local")
+    monkeypatch.setenv("HOME", "/Users/erika")
+    report.names.cache_clear()
+    assert report.names() == {"Erika Muster", "erika", "Erikas-Mac", "Erikas-Mac.local"}
+    report.names.cache_clear()
 
 
 def test_checks_go_on_where_they_were_stopped(fake, monkeypatch):
