@@ -23,8 +23,8 @@ class Part(NamedTuple):
 
 
 PARTS = {
-    CHECKS: Part(130, 300, lambda place: iter(()), 120),
-    "recipes": Part(80, 300, recipes.steps),
+    CHECKS: Part(120, 300, lambda place: iter(()), 120),
+    "recipes": Part(90, 300, recipes.steps),
     "blocks": Part(75, 600, blocks.steps),
     "claims": Part(115, 900, claims.steps),
     "messages": Part(70, 120, messages.steps),
