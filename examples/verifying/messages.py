@@ -49,7 +49,7 @@ CAUSES = {  # by the id of the entry
     "lu-factor-dtype": Cause("torch.linalg.lu_factor(torch.eye(2, device=m).half())", since=15),
     "logspace-integral": Cause("torch.logspace(0, 3, 4, dtype=torch.int64, device=m)"),
     "mps-autocast-dtype-not-supported": Cause("torch.autocast(m, dtype=torch.float32).__enter__()"),
-    "out-of-memory": Cause("torch.empty(1 << 29, device=m)", f"{HIGH}=0.001 {LOW}=0.0005"),
+    "out-of-memory": Cause("torch.empty(1 << 26, device=m)", f"{HIGH}=0.001 {LOW}=0.0005"),
     "invalid-buffer-size": Cause("torch.empty(1 << 38, device=m)"),  # a TiB of float32
     "invalid-low-watermark": Cause("torch.ones(1, device=m)", f"{HIGH}=0.7"),
     "invalid-high-watermark": Cause("torch.ones(1, device=m)", f"{HIGH}=3.0"),

@@ -15,7 +15,7 @@ from examples import verify_mac
 from examples.verifying.steps import DISAGREES, NOT_TRIED, ROOT
 from snippets.errors import one_line
 
-LINES, DIFFERENCES, REASONS = 60, 34, 6
+LINES, DIFFERENCES, REASONS = 60, 26, 6
 COLUMNS = 240  # of a line
 TEXT = 500  # characters of what was expected or found
 PLAIN = {"root", "user", "admin", "runner", "localhost", "mac"}  # names that tell nothing
@@ -31,6 +31,7 @@ WORDS = {
         "machine": "Machine: {}, {} GPU cores, {} GB, {}, power: {}",
         "versions": "Versions: {}, Python {}, PyTorch {}, handbook {}",
         "count": "{}: {}",
+        "each": "{} {}",
         "reasons": "Not tried: {}",
         "figure": "- {} `{}`: {}",
         "figures": "Measured:",
@@ -47,6 +48,7 @@ WORDS = {
         "machine": "机器：{}，{} 个 GPU 核心，{} GB，{}，电源：{}",
         "versions": "版本：{}，Python {}，PyTorch {}，手册 {}",
         "count": "{}：{}",
+        "each": "{} 项{}",
         "reasons": "没有尝试：{}",
         "figure": "- {} `{}`：{}",
         "figures": "测量结果：",
@@ -198,7 +200,9 @@ def counts(report: dict[str, Any], language: str) -> Iterator[str]:
     for step in steps:
         found.setdefault(step["kind"], Counter())[step["outcome"]] += 1
     for kind, outcomes in found.items():
-        told = words[", "].join(f"{count} {said(what, language)}" for what, count in outcomes.most_common())
+        told = words[", "].join(
+            words["each"].format(count, said(what, language)) for what, count in outcomes.most_common()
+        )
         yield words["count"].format(said(kind, language), told or "0")
     reasons = Counter(step["why"] for step in steps if step["outcome"] == NOT_TRIED)
     if reasons:
@@ -209,7 +213,7 @@ def counts(report: dict[str, Any], language: str) -> Iterator[str]:
 def figures(report: dict[str, Any], language: str) -> Iterator[str]:
     """Yield speed and memory, and the figures of the steps."""
     words, shown = WORDS[language], []
-    for one in [*report["checks"], *report["handbook"]["steps"]]:
+    for one in [*reversed(report["handbook"]["steps"]), *report["checks"]]:
         if one.get("figures"):
             parts = (
                 f"{said(key, language)} {said(str(value), language)}" for key, value in one["figures"].items()
