@@ -139,7 +139,7 @@ def steps(place: Place) -> Iterator[Step]:
     """Yield three steps for each system."""
     for system in systems(place.full):
         why, scale = place.why_not("mps"), 4.0 if place.full else 1.0
-        run, limit = partial(run_devices, system), 90.0 * scale
+        run, limit = partial(run_devices, system), 120.0 * scale
         name = f"{system.name}: losses on MPS and CPU"
         yield Step("system", name, 0 if why else 12 * scale, run, limit, why)
         for device in dict.fromkeys([place.device, "cpu"]):
