@@ -81,9 +81,10 @@ def test_a_mac_is_asked_for_most():
 
 
 def test_every_block_is_tried_or_has_a_reason():
+    sections = all_sections(ROOT)[0]
     own = {
         key
-        for key in all_sections(ROOT)[0]
+        for key in sections
         if key.startswith(f"{FOLDER}/") and run_mark(ROOT / key.partition(":")[0]).kind == "macOS only"
     }
     found = {step.name: step for step in blocks.steps(MAC)}
@@ -93,7 +94,7 @@ def test_every_block_is_tried_or_has_a_reason():
     assert told["long_runs_mac.sh:powermetrics"] == "it asks for a password"
     assert told["environment_variables_mac.sh:profile"] == "it reads or changes files of yours"
     for key in blocks.BLOCKS:  # what would leave the scratch folder
-        text = all_sections(ROOT)[0][f"{FOLDER}/{key}"].text
+        text = sections[f"{FOLDER}/{key}"].text
         assert not re.search(r"sudo|~/|launchctl|\bmv\b|\brm\b|>\s*/", text), key
 
 
@@ -185,7 +186,8 @@ def test_claims_are_checked(monkeypatch):
 
 
 @pytest.mark.program
-def test_messages_are_compared_with_the_wordings():
+def test_messages_are_compared_with_the_wordings(monkeypatch):
+    monkeypatch.setattr(messages, "IMPORTS", "")  # PyTorch takes seconds
     message = {"id": "x-y", "text": "ValueError: 3 is wrong", "search": ["is wrong"]}
     as_said, other = (messages.Cause(f"raise {name}('4 is wrong')") for name in ("ValueError", "TypeError"))
     assert messages.run_message(message, as_said, "2.99", 30) == {"outcome": "as said"}
@@ -231,6 +233,7 @@ def test_a_training_that_is_stopped_and_resumed(one_thread):
     assert found["figures"]["steps"] == 6
 
 
+@pytest.mark.long
 @pytest.mark.program
 def test_a_training_that_fails():
     broken = TINY._replace(words=["--bars", "-1"])
