@@ -66,9 +66,6 @@ CAUSES = {  # by the id of the entry
     "invalid-device-string-mps": Cause("torch.device('mps:[0, 1, 2, 3]')", needs=""),
     "copy-out-of-meta-tensor": Cause("nn.Linear(2, 2, device='meta').to(m)"),
     "pin-memory-not-on-mps": Cause("list(torch.utils.data.DataLoader([1, 2], pin_memory=True))"),
-    "sixteen-indices": Cause(
-        "i = torch.zeros(1, dtype=torch.long, device=m); torch.zeros((1,) * 17, device=m)[(i,) * 17]"
-    ),
     "torch-not-compiled-with-cuda": Cause("torch.ones(1).cuda()", needs="no cuda"),
     "cuda-generator-aten-cuda": Cause("torch.Generator('cuda')", needs="no cuda"),
     "gradscaler-cuda-not-available": Cause("torch.amp.GradScaler('cuda')", needs="no cuda"),

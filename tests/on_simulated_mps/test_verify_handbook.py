@@ -12,10 +12,9 @@ from examples.verifying.messages import CAUSES
 from tools import ranges
 from tools.read_yaml import read_yaml
 
-NOT_SIMULATED = {  # they come from the allocator and from Metal
+NOT_SIMULATED = {  # they come from the allocator, from Metal and from 2.15
     *("out-of-memory", "invalid-buffer-size", "invalid-low-watermark", "invalid-high-watermark"),
-    *("metal-version-ignored", "flex-attention-backward", "sixteen-indices"),
-    *("fall-back-to-cpu", "conv-transpose-3d", "logspace-integral", "lu-factor-dtype"),
+    *("metal-version-ignored", "fall-back-to-cpu", "logspace-integral", "lu-factor-dtype"),
 }
 KNOWN = {one["id"]: one for file in ranges.MESSAGES.glob("*.yaml") for one in read_yaml(file)["messages"]}
 CASES = [
