@@ -16,7 +16,7 @@ class Block(NamedTuple):
     """What a block needs, its estimated seconds, and what the page says: exit code, pattern, release."""
 
     needs: str = "mps"
-    seconds: float = 3.0
+    seconds: float = 2.5
     prints: str = ""
     code: int = 0
     since: int = 0  # the pages say it of 2.`since` and newer

@@ -28,6 +28,6 @@ def steps(place: Place) -> Iterator[Step]:
         check = claim["check"]
         why = place.why_not("macos") if check.get("mac") else ""
         why = "only with --full" if "test" in check and not place.full else why
-        seconds = 0 if why else 12.0 if "test" in check else 2.5
+        seconds = 0 if why else 12.0 if "test" in check else 2.2
         run = partial(run_claim, claim)
         yield Step("claim", claim["id"], seconds, run, check_claims.SECONDS, why)
