@@ -3,7 +3,7 @@
     python examples/verify_handbook.py                 # or: make verify-mac
     python examples/verify_handbook.py --plan          # what it would do, and how long that takes
     python examples/verify_handbook.py --only claims,messages
-    python examples/verify_handbook.py --full          # everything, and longer: about an hour
+    python examples/verify_handbook.py --full          # everything, and longer: at most 67 minutes
 
 Ctrl-C stops it, and the same command goes on where it stopped. It prints a report and writes verify-mac.json
 into this folder, and runs/verify-mac/ with the report in both languages. It sends nothing anywhere. Exit code
