@@ -31,6 +31,10 @@ train: known-system .venv/.examples ## train a network (SYSTEM=cifar_optimizers 
 check-setup: .venv/.examples ## is this machine ready to train, and if not, what to do
 	@$(VENV_PYTHON) examples/check_setup.py $(ARGS)
 
+.PHONY: verify-mac
+verify-mac: .venv/.examples ## verify the handbook on this Mac, in at most ten minutes (ARGS=--plan)
+	@$(VENV_PYTHON) examples/verify_handbook.py $(ARGS)
+
 # ---- Check ----
 
 .PHONY: check

@@ -13,6 +13,7 @@ usage.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import platform
 import re
@@ -31,6 +32,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CLAIMS = "docs/data/claims"
 SECONDS = 60
 HOLDS, FAILS, MAC, NONE = "holds", "does not hold", "needs a Mac", "no check"
+TOO_LONG = "took more than"
 SIMULATED = "tests/on_simulated_mps/"  # these run in an environment with the simulated device
 NO_TEST_RAN = 5  # pytest's exit code
 
@@ -94,8 +96,9 @@ def run_limited(
     except subprocess.TimeoutExpired:
         return None, ""
     finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
+        if process.returncode is None:  # it runs, or has ended and left something that keeps its output open
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS: nothing to end any more
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
 
@@ -115,25 +118,30 @@ def obstacle_on_mps() -> str:
     return "" if last_line(output) == "True" else "torch.backends.mps.is_available() is not True here"
 
 
-def check_command(check: Mapping[str, Any]) -> Outcome:
-    """Run a command in an empty folder and compare what it prints with what is expected.
+def own_python(folder: Path) -> dict[str, str]:
+    """Make `python` the Python that runs this program; return the variable of the environment that does it.
 
-    `python` is the Python that runs this program: a file of this name stands first in the search path. A link
-    would not do, because Python finds the packages of its environment by the place that it is started from.
+    A file of this name in `folder` stands first in the search path. A link would not do, because Python finds
+    the packages of its environment by the place that it is started from.
     """
+    python = folder / "python"
+    python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    return {"PATH": f"{folder}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
+
+
+def check_command(check: Mapping[str, Any], seconds: float = SECONDS) -> Outcome:
+    """Run a command in an empty folder and compare what it prints with what is expected."""
     if check.get("mac") and (obstacle := obstacle_on_mps()):
         return Outcome(MAC, obstacle)
     with tempfile.TemporaryDirectory() as folder:
         places = Path(folder, "bin"), Path(folder, "empty")
         for place in places:
             place.mkdir()
-        python = places[0] / "python"
-        python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n', encoding="utf-8")
-        python.chmod(0o755)
-        path = f"{places[0]}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-        code, output = run_limited(["/bin/sh", "-c", check["command"]], places[1], {"PATH": path})
+        words = ["/bin/sh", "-c", check["command"]]
+        code, output = run_limited(words, places[1], own_python(places[0]), seconds)
     if code is None:
-        return Outcome(NONE, f"it took more than {SECONDS} s here")
+        return Outcome(NONE, f"it {TOO_LONG} {seconds:g} s here")
     if missing := re.search(r"ModuleNotFoundError: No module named '?([\w.]+)", output):
         return Outcome(NONE, f"{missing[1]} is not installed here")
     if re.search(check["expect"], output, re.MULTILINE):
@@ -141,7 +149,7 @@ def check_command(check: Mapping[str, Any]) -> Outcome:
     return Outcome(FAILS, f"no {check['expect']!r} in what it printed: {last_line(output)}")
 
 
-def check_test(test: str, root: Path) -> Outcome:
+def check_test(test: str, root: Path, seconds: float = SECONDS) -> Outcome:
     """Run a test of the project with pytest, also one that is marked as slow."""
     if not (root / test.partition("::")[0]).is_file():
         return Outcome(NONE, f"{test.partition('::')[0]} is not here: it needs the whole handbook")
@@ -152,9 +160,9 @@ def check_test(test: str, root: Path) -> Outcome:
         if not Path(python).is_file():
             return Outcome(NONE, "needs the simulated device: `make test` prepares it")
     words = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *more, test]
-    code, output = run_limited(words, root)
+    code, output = run_limited(words, root, seconds=seconds)
     if code is None:
-        return Outcome(NONE, f"the test took more than {SECONDS} s here")
+        return Outcome(NONE, f"the test {TOO_LONG} {seconds:g} s here")
     if "No module named pytest" in output:
         return Outcome(NONE, "pytest is not installed here")
     if code == 0 and re.search(r"\b\d+ passed", output):
@@ -165,12 +173,14 @@ def check_test(test: str, root: Path) -> Outcome:
     return Outcome(FAILS if code == 1 else NONE, failed[0][:160] if failed else last_line(output))
 
 
-def outcome(claim: Mapping[str, Any], root: Path) -> Outcome:
+def outcome(claim: Mapping[str, Any], root: Path, seconds: float = SECONDS) -> Outcome:
     """Run the check of a claim."""
     check = claim["check"]
     if "none" in check:
         return Outcome(NONE, check["none"]["en"])
-    return check_test(check["test"], root) if "test" in check else check_command(check)
+    if "test" in check:
+        return check_test(check["test"], root, seconds)
+    return check_command(check, seconds)
 
 
 def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:

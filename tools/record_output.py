@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import itertools
 import os
 import platform
 import re
@@ -21,7 +20,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tools.checks.compare_output import mask
 from tools.checks.coverage_data import SIMULATED_MPS, SIMULATED_PYTHON, this_machine
 from tools.drawing import draw
 from tools.recordings import FOLDER, note, read_recordings
@@ -119,23 +117,6 @@ def repeated(entry: dict) -> dict:
     return {name: value for name, value in entry.items() if name != "repeat"} | {
         "command": entry.get("repeat", entry["command"])
     }
-
-
-def compared_part(entry: dict, text: str) -> str:
-    """Return the lines of an output that are compared: all, or those up to the one with the words `until`.
-
-    Where the tests run a shorter command, equal lines that follow one another, numbers masked, become one.
-    Raises ValueError when no line has the words.
-    """
-    if "repeat" in entry:
-        text = "\n".join(line for line, _ in itertools.groupby(map(mask, text.splitlines())))
-    if "until" not in entry:
-        return text
-    lines = text.splitlines()
-    last = next((number for number, line in enumerate(lines, start=1) if entry["until"] in line), None)
-    if last is None:
-        raise ValueError(f"{entry['name']}: no line of the output contains {entry['until']!r}")
-    return "\n".join(lines[:last])
 
 
 def record(names: list[str], root: Path = ROOT) -> None:

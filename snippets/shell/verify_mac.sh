@@ -4,3 +4,7 @@
 # --8<-- [start:saved]
 python verify_mac.py
 # --8<-- [end:saved]
+
+# --8<-- [start:everything]
+make verify-mac
+# --8<-- [end:everything]

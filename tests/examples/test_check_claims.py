@@ -49,11 +49,10 @@ def test_python_is_that_of_the_program():
 
 
 @pytest.mark.program
-def test_a_command_that_tells_nothing(monkeypatch):
+def test_a_command_that_tells_nothing():
     found = command("python -c 'import no_such_package'", "^2$")
     assert found == (NONE, "no_such_package is not installed here")
-    monkeypatch.setattr(check_claims.run_limited, "__defaults__", (None, 0.3))
-    assert command("sleep 60 & sleep 60", "^2$").word == NONE
+    assert check_command({"command": "sleep 60 & sleep 60", "expect": "^2$"}, 0.3).word == NONE
 
 
 @pytest.mark.program

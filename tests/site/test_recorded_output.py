@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.checks.compare_output import compare
-from tools.record_output import compared_part, machine_traits, repeated, run
+from tools.checks.compare_output import compare, compared_part
+from tools.record_output import machine_traits, repeated, run
 from tools.recordings import FOLDER, read_machines, read_recordings
 
 ROOT = Path(__file__).resolve().parents[2]

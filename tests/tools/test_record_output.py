@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tools import record_output
-from tools.record_output import RecordingFailed, compared_part, record, repeated, run
+from tools.checks.compare_output import compared_part
+from tools.record_output import RecordingFailed, record, repeated, run
 from tools.recordings import MACHINES, note, read_machines, read_recordings
 
 PROGRAM = """

@@ -7,7 +7,7 @@ outputs must have the same lines, with the same words, in the same order.
 from __future__ import annotations
 
 import re
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 
 _MASKS = (
     (re.compile(r"\d{4}-\d\d-\d\d[_T ]\d\d[-:]\d\d[-:]\d\d"), "TIME"),  # names of run folders
@@ -42,3 +42,20 @@ def compare(recorded: str, now: str, how: str) -> tuple[int, list[str]]:
         if old is None or new is None or look(old) != look(new)
     ]
     return len(pairs), differences
+
+
+def compared_part(entry: dict, text: str) -> str:
+    """Return the lines of an output that are compared: all, or those up to the one with the words `until`.
+
+    Where the tests run a shorter command, equal lines that follow one another, numbers masked, become one.
+    Raises ValueError when no line has the words.
+    """
+    if "repeat" in entry:
+        text = "\n".join(line for line, _ in groupby(map(mask, text.splitlines())))
+    if "until" not in entry:
+        return text
+    lines = text.splitlines()
+    last = next((number for number, line in enumerate(lines, start=1) if entry["until"] in line), None)
+    if last is None:
+        raise ValueError(f"{entry['name']}: no line of the output contains {entry['until']!r}")
+    return "\n".join(lines[:last])

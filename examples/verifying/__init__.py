@@ -1,0 +1,1 @@
+"""The parts of examples/verify_handbook.py."""
