@@ -108,4 +108,5 @@ def steps(place: Place) -> Iterator[Step]:
             why = why or ("only with --full" if block.full and not place.full else "")
         limit = max(LIMIT, 4 * block.seconds)
         run = partial(run_block, text, block)
-        yield Step("block", f"{FOLDER}/{key}", 0 if why else block.seconds, run, limit, why)
+        seconds, code = 0 if why else block.seconds, sections[key].hash
+        yield Step("block", f"{FOLDER}/{key}", seconds, run, limit, why, code)

@@ -74,6 +74,10 @@ def run_recipe(path: Path, on_mps: bool, seconds: float) -> Found:
 
 def steps(place: Place) -> Iterator[Step]:
     """Yield a step for each recipe."""
+    from tools.checks.sections import all_sections
+
+    sections = all_sections(ROOT)[0]
     for name, path in RECIPES.items():
         run = partial(run_recipe, path, place.device == "mps")
-        yield Step("recipe", f"snippets/recipes/{path.name}", SECONDS.get(name, 2.5), run)
+        file = f"snippets/recipes/{path.name}"
+        yield Step("recipe", file, SECONDS.get(name, 2.5), run, code=sections[f"{file}:recipe"].hash)

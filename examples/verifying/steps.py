@@ -58,6 +58,9 @@ class Step:
     run: Callable[[float], Found]
     limit: float = 60.0
     why: str = ""  # why it is not tried
+    code: str = (
+        ""  # the hash of the code that it runs, so that the site can tell whether a page still shows it
+    )
 
     @property
     def key(self) -> str:
@@ -78,6 +81,8 @@ class Step:
                 found = ended.found(limit)
             if found["outcome"] == HUNG and limit < self.limit:  # it might have ended in its own limit
                 found = not_tried(OUT_OF_TIME)
+        if self.code and found["outcome"] != NOT_TRIED:
+            found = {**found, "figures": {"code": self.code}}
         return {"kind": self.kind, "name": self.name, **found, "seconds": round(time.monotonic() - began, 1)}
 
 
