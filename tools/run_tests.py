@@ -195,7 +195,7 @@ def run_all(long: bool) -> int:
 
 def run_check() -> int:
     """Run what takes no program and no browser; return the exit code."""
-    which = "not program and not browser and not long and not proof"
+    which = "not program and not slow and not browser and not long and not proof"
     command = [sys.executable, "-m", "pytest", "-q", "-m", which, *IN_PARALLEL]
     command += [f"--ignore={folder}" for folder in ON_SIMULATED_MPS]
     (ROOT / RUN_FOLDER).mkdir(parents=True, exist_ok=True)

@@ -46,6 +46,7 @@ def combination(flags, chance):
     return words
 
 
+@pytest.mark.slow
 @pytest.mark.two_for_all
 def test_options_are_read_or_refused(system, program, flags, tmp_path, monkeypatch):
     """What is accepted is a possible number, could be saved, and read again in a run that is continued."""

@@ -99,6 +99,7 @@ def test_channels_last_gives_the_same_gradients(monkeypatch, one_thread):
 # ---- Compiled ----
 
 
+@pytest.mark.slow
 def test_augmentation_and_network_are_one_graph(one_thread):
     data = load_digits(8)
     layers = nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.Flatten(), nn.Linear(4 * 6 * 6, 10)

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from tests.examples.system_pieces import navigation
-from tools.checks import parity, terms, typography
+from tools.checks import parity, terms
 
 pytestmark = pytest.mark.unmeasured
 
@@ -40,9 +40,3 @@ def test_every_title_of_the_navigation_has_a_chinese_one():
     assert len(titles) > 15  # pages have their headings as titles
     missing = [title for title in titles if title not in chinese]
     assert not missing, f"mkdocs.yml has no Chinese title under `nav_translations` for {missing}"
-
-
-def test_chinese_typography():
-    defects, count = typography.check(ROOT)
-    assert not defects, "\n".join(defects)
-    assert count

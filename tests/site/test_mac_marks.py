@@ -61,6 +61,7 @@ def mac_badges(include: str, language: str = "en") -> list[str]:
     return [badge.get_text() for badge in line_under(include, language).select("[class*=--mac]")]
 
 
+@pytest.mark.slow
 def test_without_a_report_pages_stay_as_they_are(folder, monkeypatch):
     def texts():
         tables = {
@@ -151,6 +152,7 @@ def test_code_that_changed_since_has_no_badge(folder):
     assert mac_badges(PRECISION) == []
 
 
+@pytest.mark.slow
 def test_what_is_copied_stays_what_it_was(folder):
     sections = [key for key in all_sections(ROOT)[0] if key.startswith("snippets/")]
     before = lines_under(sections)

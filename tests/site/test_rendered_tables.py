@@ -12,6 +12,7 @@ pytestmark = pytest.mark.unmeasured
 TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_every_table_is_the_stored_one():
     before, now = (text.splitlines() for text in (STORED.read_text(encoding="utf-8"), rendered()))
     changes = list(difflib.unified_diff(before, now, "stored", "rendered", lineterm="", n=0))

@@ -139,6 +139,7 @@ def passes_of_a_new_resnet(dtype):
     return expected, from_shaken, passes(model, dtype, images, labels)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("factor", [2.0, 0.0, -1.0])
 def test_faults_are_noticed_where_rounding_moves_gradients_by_half(dtype, factor):

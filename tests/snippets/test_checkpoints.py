@@ -217,6 +217,7 @@ def make_small_checkpoint(path):
     save_checkpoint(path, state.capture() | {"random_states": {}}, {"system": "test"})
 
 
+@pytest.mark.slow
 def test_flipped_bits_are_noticed(tmp_path):
     """PyTorch itself does not check: most of these load as other numbers without an error."""
     path = tmp_path / "last.pt"

@@ -103,6 +103,7 @@ def trained(network, model, steps=5):
     return losses
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("backend", "cuda_graphs"), [("eager", False), ("aot_eager", True)])
 def test_what_works_and_is_right_is_used(model, backend, cuda_graphs):
     network, note = compile_or_eager(model, mean_loss, backend, cuda_graphs=cuda_graphs)
@@ -147,6 +148,7 @@ def test_a_network_that_dynamo_skips_is_not_called_compiled(model):
     assert note == "not compiled: torch.compile found nothing in the network that it can compile"
 
 
+@pytest.mark.slow
 def test_a_network_in_pieces_says_so(model):
     class InPieces(Classifier):
         def forward(self, images):
@@ -252,6 +254,7 @@ def test_without_a_finite_yardstick_nothing_is_compiled():
     assert note == "not compiled: loss or gradients are NaN or infinite even without compiling"
 
 
+@pytest.mark.slow
 @pytest.mark.unmeasured
 @pytest.mark.parametrize("name", ["bf16", pytest.param("fp16", marks=pytest.mark.long)])
 def test_wrong_gradients_are_noticed_where_rounding_is_largest(name):

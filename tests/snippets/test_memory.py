@@ -131,6 +131,7 @@ def test_other_devices_have_other_ranges(card):
         limit_memory(CPU, 0.5)
 
 
+@pytest.mark.slow
 def test_unused_memory_is_given_back(mac, card):
     release_unused(MPS)
     assert mac == ["empty_cache"]

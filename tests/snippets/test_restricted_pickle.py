@@ -248,6 +248,7 @@ def test_few_bytes_take_neither_time_nor_memory(content, message, monkeypatch):
     assert time.process_time() - started < 10
 
 
+@pytest.mark.slow
 def test_mutated_pickle_gives_an_array_or_an_error():
     """Ten thousand mutations; what is read is made of plain numbers, and the process lives."""
     random = numpy.random.default_rng(0)

@@ -24,6 +24,7 @@ def test_a_single_value_is_its_own_sum():
     assert sum_errors(torch.bfloat16, [1]) == [0]
 
 
+@pytest.mark.slow
 def test_what_is_printed_is_what_is_stored(capsys):
     assert main([]) == 0
     assert capsys.readouterr().out == STORED.read_text(encoding="utf-8").partition("formats:\n")[2]

@@ -80,6 +80,7 @@ def unpack(content: bytes, folder: Path) -> Path:
     return top
 
 
+@pytest.mark.slow
 def test_every_system_and_every_single_file_is_offered(downloads):
     single_files = {
         f"{path.parent.name}/{path.name}" for path in (ROOT / "examples").glob("*/single_file.py")
@@ -95,6 +96,7 @@ def test_a_page_links_to_every_download(downloads, language):
     assert [name for name in downloads if not any(f"../{name})" in text for text in texts)] == []
 
 
+@pytest.mark.slow
 def test_equal_sources_give_equal_bytes(downloads):
     assert all_downloads(HOME) == downloads
     for name, content in downloads.items():

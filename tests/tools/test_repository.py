@@ -128,6 +128,7 @@ def test_scripts_can_be_executed(tracked):
     assert [line for line in listing if not line.startswith("100755")] == []
 
 
+@pytest.mark.slow
 def test_few_files_name_all_systems(tracked):
     """What a new system has to be added to by hand, and what does not need it."""
     names = [re.compile(rf"\b{system.name.replace('_', '[-_]')}\b") for system in SYSTEMS]

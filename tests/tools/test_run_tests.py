@@ -142,7 +142,8 @@ def test_quick_check_is_linters_and_program_free_tests(monkeypatch, commands):
     assert run_tests.run_check() == 0
     (command,) = commands
     assert (
-        command[command.index("-m", 2) + 1 :][0] == "not program and not browser and not long and not proof"
+        command[command.index("-m", 2) + 1 :][0]
+        == "not program and not slow and not browser and not long and not proof"
     )
     monkeypatch.setattr(run_tests, "run_lint", lambda: Stage("lint", 0, ["ruff"]))
     assert run_tests.run_check() == 1

@@ -79,6 +79,7 @@ def test_best_accuracy_in_closed_form(classes, signal, published):
     assert best_accuracy(classes, signal) == pytest.approx(published, abs=5e-5)
 
 
+@pytest.mark.slow
 def test_the_optimal_rule_reaches_the_best_accuracy():
     templates = make_templates(10, 16, seeded())
     images, labels = draw_images(templates, 3.0, 20_000, seeded(1))
@@ -123,6 +124,7 @@ def crop_and_flip(images, padding, *, flip):
     return moved(images, draw_moves(data, images), padding)
 
 
+@pytest.mark.slow
 def test_crops_are_shifts_filled_with_black():
     images = torch.arange(1, 2 * 3 * 6 * 6 + 1, dtype=torch.float32).view(2, 3, 6, 6)
     padded = torch.nn.functional.pad(images, (2, 2, 2, 2))

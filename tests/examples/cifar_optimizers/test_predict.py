@@ -89,6 +89,7 @@ def test_predictions_are_those_of_the_evaluation(call, trained, tmp_path):
     assert [float(row["probability"]) for row in rows] == pytest.approx(shares.amax(1).tolist(), abs=2e-6)
 
 
+@pytest.mark.slow
 def test_names_and_statistics_are_in_the_checkpoint(trained, monkeypatch):
     monkeypatch.chdir(trained.folder)
     network = load_trained(Path("run"))

@@ -1,5 +1,6 @@
 """What pages say of the programs, docs/data/computed/floorplans.yaml, is what the programs compute."""
 
+import pytest
 import torch
 
 from examples.floorplan_diffusion.alignment import alignment_loss
@@ -40,6 +41,7 @@ def share_without_wall():
     return accuracy(torch.zeros_like(true), true)
 
 
+@pytest.mark.slow
 def test_the_pages_say_what_is_computed():
     nodes, edges, folder = NODE_SIZES["origin"], EDGE_SIZES["origin"], EDGE_RECIPES["folder"]
     assert read_yaml(DATA / "computed/floorplans.yaml") == {

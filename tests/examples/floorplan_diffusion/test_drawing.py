@@ -135,6 +135,7 @@ def test_everything_lies_within_the_picture(columns, titles):
     assert right.max() <= picture.width == WIDTH and bottom.max() <= picture.height
 
 
+@pytest.mark.slow
 def test_names_stand_in_their_rooms_and_touch_no_wall():
     names = 0
     for seed in range(5):

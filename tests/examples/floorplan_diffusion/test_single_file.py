@@ -90,6 +90,7 @@ def test_each_setting_means_what_the_option_means(run_train, without_curves, set
     assert losses == pytest.approx(epochs, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_it_samples_as_generate_does(set_all, one_thread):
     """With a network that has not learned, whose noise is not that of the samples."""
     set_all({"width": 16, "layers": 1, "heads": 2, "seed": 5})

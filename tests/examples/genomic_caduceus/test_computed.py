@@ -1,5 +1,6 @@
 """What pages say of the programs, docs/data/computed/genomic.yaml, is what the programs compute."""
 
+import pytest
 import torch
 
 from examples.genomic_caduceus.generated_sequences import markov_floors
@@ -21,6 +22,7 @@ def parameters(words):
     return [sum(weights.numel() for weights in part.parameters()) for part in (backbone, head)]
 
 
+@pytest.mark.slow
 def test_the_pages_say_what_is_computed():
     assert {
         "parameters": {words: parameters(f"model={words}".split())[0] for words in SAID["parameters"]},

@@ -12,7 +12,7 @@ from examples.genomic_caduceus.options import KEYS, PRETRAIN, TRAIN
 from examples.programs.speed import SWITCHES
 from snippets.errors import Option, UsageError
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = [pytest.mark.unmeasured, pytest.mark.slow]  # Hydra composes files, in 0.1 s each time
 
 GUIDE = "experiment=hg38/mps_optimized_genomic_benchmark"
 

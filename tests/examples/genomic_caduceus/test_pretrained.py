@@ -44,6 +44,7 @@ def test_backbone_is_loaded_and_head_is_random(task_of, pretrained):
     assert with_it.facts["pretrained"] == str(pretrained / "checkpoints" / "best.pt")
 
 
+@pytest.mark.slow
 def test_checkpoint_path_or_newest_run_is_accepted(task_of, pretrained, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     last = pretrained / "checkpoints" / "last.pt"

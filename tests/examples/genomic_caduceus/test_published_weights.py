@@ -166,6 +166,7 @@ def test_it_resumes_and_other_sizes_are_one_line(run_train, stop, tiny, written,
 NORM = "caduceus.backbone.norm_f.weight"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("config", "message"),
     [

@@ -103,6 +103,7 @@ def test_other_strands_are_drawn_while_learning_alone(task_of, system, monkeypat
         assert len(turned) == expected
 
 
+@pytest.mark.slow
 @train_only
 def test_evaluation_averages_both_strands_when_asked(task_of):
     """With one strand in training, conjoining makes the answer that of both."""

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 
+import pytest
 import torch
 
 from examples.indicator_transformer.context_features import CONTEXT
@@ -26,6 +27,7 @@ def optimum(data):
     return {name: round(value, 4) for name, value in found.items()}
 
 
+@pytest.mark.slow
 def test_the_pages_say_what_is_computed():
     assert read_yaml(DATA / "computed/indicators.yaml") == {
         "parameters": {size: parameter_count(network(size)) for size in SIZES},

@@ -64,6 +64,7 @@ def test_usefulness_frequencies_are_those_of_the_table(chances, samples):
             assert_mean(here[:, indicator], chance)
 
 
+@pytest.mark.slow
 def test_nothing_else_tells_what_is_useful(chances, samples):
     """Once the regime is known: not the readings, the sizes and other features of the context, or others."""
     surprise = samples.indicator_usefulness - chances.T[regime(samples.market_context)].float()

@@ -53,6 +53,7 @@ def test_short_training_beats_words_and_names(pages_run):
     assert (pages_run / "train.log").read_text().count("no better than without training") == 0
 
 
+@pytest.mark.slow
 def test_the_five_nearest_before_and_after(ask, pages_run, texts):
     held_out = split_by_article(texts.articles, 0.2, 0).tolist()
     sentence = "PyTorch runs out of memory on MPS"

@@ -1,5 +1,7 @@
 """A sample is the same for the same seed, has every kind in equal parts, and consists of whole statements."""
 
+import pytest
+
 from tools.checks import draw_statements
 from tools.checks.draw_statements import draw, main, prose, sentences, statements
 
@@ -42,6 +44,7 @@ def test_the_seed_decides_for_each_kind_alone():
     assert draw(changed, 63, seed=26)["more"] == drawn["more"]
 
 
+@pytest.mark.slow
 def test_statements_of_this_project():
     found = statements()
     assert set(found) >= {

@@ -128,6 +128,7 @@ def test_two_entries_of_one_name(project):
         parts(project)
 
 
+@pytest.mark.slow
 def test_the_real_data_have_a_key_for_every_kind():
     found = {readings.kind(key) for key in parts()}
     assert found >= {"pages", "faq", "error_messages", "environment_variables", "wrong_results", "versions"}
