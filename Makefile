@@ -32,7 +32,7 @@ check-setup: .venv/.examples ## is this machine ready to train, and if not, what
 	@$(VENV_PYTHON) examples/check_setup.py $(ARGS)
 
 .PHONY: verify-mac
-verify-mac: .venv/.examples ## verify the handbook on this Mac, in at most ten minutes (ARGS=--plan)
+verify-mac: .venv/.$(if $(findstring --full,$(ARGS)),dev,examples) ## verify the handbook on this Mac, in at most ten minutes (ARGS=--plan)
 	@$(VENV_PYTHON) examples/verify_handbook.py $(ARGS)
 
 # ---- Check ----

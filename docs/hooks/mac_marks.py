@@ -16,6 +16,8 @@ from typing import Any
 
 import mac_reports as macs
 
+from tools.checks.mac_steps import STOPPED
+
 PROGRAM = Path(__file__).resolve().parents[2] / "examples" / "verify_mac.py"
 WORDS: dict[str, dict[str, str]] = {
     "en": {
@@ -31,6 +33,7 @@ WORDS: dict[str, dict[str, str]] = {
         "holds": "The check holds on {}.",
         "comma": ", ",
         "message": "**On {}, the text was:** {}",
+        "stopped": "**On {}, the code that provokes it did not come to its end:** {}",
     },
     "zh": {
         "seen": "在 {} 上：{}",
@@ -45,6 +48,7 @@ WORDS: dict[str, dict[str, str]] = {
         "holds": "在 {} 上核对，结果成立。",
         "comma": "、",
         "message": "**在 {} 上，报错是：**{}",
+        "stopped": "**在 {} 上，触发这个报错的代码没有运行完：**{}",
     },
 }
 Badge = tuple[str, str]  # its style, and its text in HTML
@@ -144,7 +148,9 @@ def messages(language: str) -> Mapping[str, list[tuple[str, str]]]:
     found = defaultdict(list)
     for report, step in macs.tried("message"):
         if macs.differs(step):
-            text = step.get("found", "") or step["outcome"]
+            stopped = step["outcome"] in STOPPED
+            text = step["outcome"] if stopped else step.get("found", "") or step["outcome"]
             where = macs.place(report, language, brief=True)
-            found[step["name"]].append((text, WORDS[language]["message"].format(where, macs.code(text))))
+            line = WORDS[language]["stopped" if stopped else "message"]
+            found[step["name"]].append((text, line.format(where, macs.code(text))))
     return found

@@ -25,7 +25,10 @@ WORDS: dict[str, dict[str, Any]] = {
         "with the same network, data and batch size. See "
         "[those of trainings](../start/which-device.md#figures) and "
         "[those of MLX](../start/mps-or-mlx.md#measured): the product in bf16 there has 1,280 rows.",
-        "benchmark": "A short training with each setting: the median, with the lowest and the highest.",
+        "benchmark": "A short training with each setting: the median, with the lowest and the highest. "
+        "Where it says `--full`, network and batch are larger: compare those with each other only.",
+        "long": "{}; `--full`",
+        "cores": "{}, {} GPU cores",
         "training_rate": "{} ({} to {}) {}",
         "failed": "failed",
     },
@@ -37,7 +40,10 @@ WORDS: dict[str, dict[str, Any]] = {
         "published": "这里没有并列别人发表的速度，因为我们知道的那些速度，网络、数据和批大小都与表里不同。"
         "请看[发表过的训练速度](../start/which-device.md#figures)和"
         "[与 MLX 的比较](../start/mps-or-mlx.md#measured)，例如其中的 bf16 矩阵乘法是 1,280 行。",
-        "benchmark": "下表是用每种设置运行同一段短训练的速度：中位数，括号里是最低值和最高值。",
+        "benchmark": "下表是用每种设置运行同一段短训练的速度：中位数，括号里是最低值和最高值。"
+        "标有 `--full` 的训练，网络和批更大，只能相互比较。",
+        "long": "{}；`--full`",
+        "cores": "{}，{} 个 GPU 核",
         "training_rate": "{}（{} 到 {}）{}",
         "failed": "失败",
     },
@@ -56,8 +62,10 @@ def speeds(found: Iterable[Report], language: str) -> str:
 
 def mac(report: Report, language: str) -> list[str]:
     """Return the first cells of a row of speeds: the machine, and where its power came from."""
-    power = report["machine"]["power"]
-    return [place(report, language), ORIGINS[language]["power"].get(power, code(power))]
+    power, cores = report["machine"]["power"], report["machine"]["gpu_cores"]
+    name = place(report, language)
+    name = WORDS[language]["cores"].format(name, cores) if cores else name
+    return [name, ORIGINS[language]["power"].get(power, code(power))]
 
 
 def measured(report: Report) -> list[Mapping[str, Any]]:
@@ -72,7 +80,9 @@ def benchmarks(found: Iterable[Report], language: str) -> str:
     for report in found:
         cells = {step["name"]: rate(step, language) for step in steps(report, "benchmark")}
         if cells:
-            rows.append([*mac(report, language), *(cells.get(level, MISSING) for level in levels)])
+            name, power = mac(report, language)
+            name = words["long"].format(name) if report["handbook"]["full"] else name
+            rows.append([name, power, *(cells.get(level, MISSING) for level in levels)])
     return table([*words["speed_head"], *map(code, levels)], rows) if rows else ""
 
 

@@ -56,7 +56,7 @@ WORDS: dict[str, dict[str, Any]] = {
         "tried": "## What was tried { #tried }\n\n`make verify-mac` also runs code, claims and trainings of "
         "the handbook. The cells count those that went as the handbook says, of those that were tried.",
         "tried_head": ("Mac", "Commit", "Code", "Claims", "Error messages", "Systems", "Not tried"),
-        "stopped": "{}; stopped early",
+        "stopped": "{}; not complete",
         "systems": "**Systems as said**",
         "system": "{} on {}",
         "comma": ", ",
@@ -80,7 +80,7 @@ WORDS: dict[str, dict[str, Any]] = {
         "tried": "## 试过哪些内容 { #tried }\n\n`make verify-mac` 还会运行手册里的代码、说法的核对和训练。"
         "每格是与手册一致的项数和试过的总项数。",
         "tried_head": ("Mac", "提交", "代码", "说法", "报错信息", "系统", "没有试"),
-        "stopped": "{}；提前停止",
+        "stopped": "{}；没有试完",
         "systems": "**与手册一致的系统**",
         "system": "{}，{}",
         "comma": "，",

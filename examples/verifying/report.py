@@ -25,7 +25,8 @@ WORDS = {
         "agree": "The handbook and this machine agree in all {} points that were compared.",
         "nothing": "Nothing could be compared with the handbook.",
         "cpu": "Nothing is verified about MPS: all of this ran on the CPU.",
-        "stopped": "Not complete: {} of {} planned steps were tried. The same command goes on with the rest.",
+        "stopped": "Not complete: {} of {} planned steps are done. The same command, without --only, "
+        "goes on with the rest.",
         "line": "- {kind} `{name}`: handbook: {expected}; here: {found}",
         "more": "- and {} more in the JSON file",
         "machine": "Machine: {}, {} GPU cores, {} GB, {}, power: {}",
@@ -42,7 +43,8 @@ WORDS = {
         "agree": "比较了 {} 处，手册与这台机器全部一致。",
         "nothing": "没有可以与手册比较的结果。",
         "cpu": "以下全部在 CPU 上运行，没有验证任何与 MPS 有关的内容。",
-        "stopped": "尚未完成：计划的 {1} 步中试了 {0} 步。再次运行同一条命令会继续其余步骤。",
+        "stopped": "尚未完成：计划的 {1} 步中完成了 {0} 步。"
+        "再次运行同一条命令（不加 --only）会继续其余步骤。",
         "line": "- {kind} `{name}`：手册：{expected}；本机：{found}",
         "more": "- 另有 {} 处，见 JSON 文件",
         "machine": "机器：{}，{} 个 GPU 核心，{} GB，{}，电源：{}",

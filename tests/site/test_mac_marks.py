@@ -272,3 +272,7 @@ def test_another_text_of_a_message_is_shown(folder, language, line):
     step["found"] = entry["text"]
     write(folder, "a.json", content)
     assert "M3 Pro" not in data_tables.render("error-messages-dtypes", language)
+    step |= {"outcome": "hung", "found": "none"}
+    write(folder, "a.json", content)
+    text = data_tables.render("error-messages-dtypes", language)
+    assert text.count("：**`hung`" if language == "zh" else ":** `hung`") == 1 and "`none`" not in text

@@ -184,9 +184,11 @@ def test_what_verify_mac_adds(folder, language, differences, counted, speed):
     assert [line for line in lines if line.endswith(speed)]
     assert "`largest difference: 1.2e-05`" in text
     stopped = report()
-    stopped["handbook"]["complete"] = False
+    stopped["handbook"] |= {"complete": False, "full": True}
     write(folder, "a.json", stopped)
-    assert {"en": "; stopped early |", "zh": "；提前停止 |"}[language] in verified_on.render(language)
+    again = verified_on.render(language)
+    assert {"en": "; not complete |", "zh": "；没有试完 |"}[language] in again
+    assert "`--full` |" in again and "`--full` |" not in text  # its training is a larger one
 
 
 def test_empty_cells_of_the_table_invite(folder):

@@ -309,6 +309,15 @@ def test_a_system_is_trained_with_its_arguments(project):
     assert project.calls()[-1] == "examples/systems.py one --quick --seed 3"
 
 
+@pytest.mark.parametrize(("words", "tests_too"), [("--plan", False), ("--full --plan", True)])
+def test_the_long_verification_installs_what_tests_need(project, words, tests_too):
+    project.python()
+    assert project.run("make", "verify-mac", f"ARGS={words}").returncode == 0
+    *made, last = project.calls()
+    assert last == f"examples/verify_handbook.py {words}"
+    assert any("-r requirements/dev.txt" in call for call in made) == tests_too
+
+
 def test_clean_prints_its_size_and_keeps_runs(project):
     made = project.root / "site"
     made.mkdir()
