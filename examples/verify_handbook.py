@@ -93,8 +93,12 @@ class Verification:
         self.unfinished: list[dict[str, Any]] = []  # for lack of time
 
     def go(self) -> None:
-        """Try everything that is left; each part ends when the shares of it and those before it are over."""
-        end = time.monotonic()
+        """Try everything that is left; each part ends when the shares of it and those before it are over.
+
+        With --only, the chosen parts have those of the others as well.
+        """
+        others = [part for part in PARTS if part not in self.options.only]
+        end = time.monotonic() + sum(share(part, self.place.full) for part in others)
         if CHECKS in self.options.only:  # it shows its progress itself
             end += share(CHECKS, self.place.full)
             self.check(end - time.monotonic())

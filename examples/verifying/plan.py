@@ -48,14 +48,15 @@ def share(part: str, full: bool) -> int:
 def plan_lines(place: Place, chosen: list[str], planned: dict[str, list[Step]]) -> Iterator[str]:
     """Yield the plan: steps, estimated seconds and limit of each part."""
     yield f"{'part':<12} {'steps':>5} {'not tried':>10} {'about':>7} {'at most':>8}"
-    total = most = 0.0
+    total = 0.0
     for part in chosen:
         steps = planned[part]
         count = len(verify_mac.all_checks()) if part == CHECKS else sum(not step.why for step in steps)
         seconds = PARTS[part].estimate + sum(step.seconds for step in steps)
         left_out = sum(bool(step.why) for step in steps)
         yield f"{part:<12} {count:>5} {left_out:>10} {seconds:>5.0f} s {share(part, place.full):>6} s"
-        total, most = total + seconds, most + share(part, place.full)
+        total += seconds
+    most = sum(share(part, place.full) for part in PARTS)  # with --only, the others' shares are free
     yield f"{'together':<29} {total:>5.0f} s {most:>6.0f} s"
     yield "The seconds are estimates from a Linux CPU: nothing of this was measured on a Mac."
     yield "What does not fit into its time is tried when the same command runs again."
