@@ -79,14 +79,16 @@ def run_script(script: str, is_module: bool, arguments: Sequence[str]) -> int:
         print(end.code, file=sys.stderr)
         return 1
     except BaseException as error:  # shown as Python would, but before the report
-        sys.excepthook(type(error), error, of_script(error.__traceback__))
+        error = error.with_traceback(of_script(error.__traceback__))
+        sys.excepthook(type(error), error, error.__traceback__)
         return 130 if isinstance(error, KeyboardInterrupt) else 1
     return 0
 
 
 def of_script(traceback: TracebackType | None) -> TracebackType | None:
     """Return the traceback without the calls that only start the script."""
-    while traceback is not None and traceback.tb_frame.f_globals.get("__name__") in (__name__, "runpy"):
+    ours = (globals(), vars(runpy))
+    while traceback is not None and any(traceback.tb_frame.f_globals is names for names in ours):
         traceback = traceback.tb_next
     return traceback
 

@@ -16,7 +16,7 @@ from simulated_mps.errors import SimulationError
 from simulated_mps.gate import OPTIONS, Gate, add_options
 
 MARK = (
-    "xfail_on_mps(operator, until=None): on the MPS device, in PyTorch releases up to `until`, such as '2.14', "
+    "xfail_on_mps(operator, until=None): on the MPS device, in PyTorch up to `until`, such as '2.14', "
     "the test must fail with an error that names the operator, such as 'linalg_eig', or has these words"
 )
 

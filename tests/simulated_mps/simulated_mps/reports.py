@@ -110,7 +110,8 @@ def described(found: Finding, count: int, root: Path) -> str:
     if count > 1:
         parts.append(f"{count:,} times")
     if found.test:
-        parts.append(f"{'first ' if count > 1 else ''}in {found.test}")
+        test = found.test.removeprefix(f"{found.path(root)}::")
+        parts.append(f"{'first ' if count > 1 else ''}in {test}")
     if found.expected:
         parts.append("expected")
     return ", ".join(parts)
