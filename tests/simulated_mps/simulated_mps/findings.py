@@ -134,6 +134,7 @@ counts: Counter[Finding] = Counter()
 known: dict[tuple[str, str, str, int], Finding] = {}
 last_error: Finding | None = None  # of those that end with one
 lock = threading.RLock()  # a signal's handler may come by again
+os.register_at_fork(after_in_child=lock._at_fork_reinit)  # type: ignore[attr-defined]
 
 
 def note(event: str, operator: str) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from simulated_mps import outputs
@@ -14,6 +15,7 @@ from simulated_mps.__main__ import main
 from simulated_mps.errors import SimulationError
 from simulated_mps.findings import Finding
 from simulated_mps.gate import Gate
+from simulated_mps.pytest_plugin import Expectation, release_of_device
 from simulated_mps.reports import Report, from_json, to_json, together
 
 HERE = Path("/project")
@@ -281,6 +283,30 @@ def test_marks_are_strict(python, tmp_path):
     assert "2 failed, 1 passed, 1 xfailed" in done.stdout
     assert "[xfail_on_mps] the error of linalg_eig did not come on the device of PyTorch 2.13" in done.stdout
     assert "FAILED test_strict.py::test_with_another_error" in done.stdout
+
+
+def test_marks_hold_on_a_mac_as_well(monkeypatch):
+    config = SimpleNamespace(stash={})
+    for available, release in ((True, "2.14.1"), (False, None)):
+        backends = SimpleNamespace(mps=SimpleNamespace(is_available=lambda found=available: found))
+        monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(__version__="2.14.1", backends=backends))
+        assert release_of_device(config) == release
+    monkeypatch.delitem(sys.modules, "torch")
+    assert release_of_device(config) is None
+    until = {
+        until: Expectation("linalg_eig", until).holds_in("2.14.1")
+        for until in (None, "2.9", "2.13", "2.14", "3.0")
+    }
+    assert until == {None: True, "2.9": False, "2.13": False, "2.14": True, "3.0": True}
+
+
+def test_an_operator_is_named_as_a_whole_word():
+    error = NotImplementedError("The operator 'aten::linalg_eig' is not currently implemented")
+    fits = {
+        name: Expectation(name, None).fits(error)
+        for name in ("linalg_eig", "aten::linalg_eig", "eig", "linalg_eigh")
+    }
+    assert fits == {"linalg_eig": True, "aten::linalg_eig": True, "eig": False, "linalg_eigh": False}
 
 
 @pytest.mark.parametrize("mark", ["()", "('x', until='soon')", "('x', since='2.9')"])
