@@ -106,10 +106,8 @@ class Call {
 void any_operator(const c10::OperatorHandle& op, Stack* stack) {
   auto& known = record().find(op);
   admit(known);
-  if (known.verdict == Operator::Verdict::has_kernel) {
-    obey(known, Arguments(op, *stack));
-    note_wait(known, Arguments(op, *stack));
-  }
+  note_wait(known, Arguments(op, *stack));
+  if (known.verdict == Operator::Verdict::has_kernel) obey(known, Arguments(op, *stack));
   Call(op, known).run(stack);
 }
 

@@ -32,7 +32,7 @@ inline bool waits(const Operator& op, const Arguments& arguments) {
 }
 
 inline void note_wait(const Operator& op, const Arguments& arguments) {
-  if (op.may_wait && waits(op, arguments)) record().note("wait", op.name);
+  if (op.may_wait && op.verdict == Operator::Verdict::has_kernel && waits(op, arguments)) record().note("wait", op.name);
 }
 
 }  // namespace simulated_mps
