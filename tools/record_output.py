@@ -104,10 +104,15 @@ def run(entry: dict, root: Path, keep_in: Path | None = None, trained: Trained |
 
 
 def tidy(text: str, folders: list[Path]) -> str:
-    """Return output as a page shows it: no trailing blanks, nobody's own folders."""
+    """Return output as a page shows it: no trailing blanks, nobody's own folders.
+
+    Folders of a working copy are links, and the simulated device names the files behind them. Its places are
+    shown as if there were no links.
+    """
     for folder in folders:
         for name in {str(folder), str(folder.resolve())}:
             text = text.replace(name, SHOWN_FOLDER)
+    text = re.sub(rf"^ {{6}}{re.escape(SHOWN_FOLDER)}/(?=\S+:\d+)", " " * 6, text, flags=re.MULTILINE)
     text = text.replace(str(Path.home()), "~") if str(Path.home()) != "/" else text
     return "\n".join(line.rstrip() for line in text.strip("\n").splitlines()) + "\n"
 

@@ -24,3 +24,9 @@ PYTORCH_ENABLE_MPS_FALLBACK=1 python -m simulated_mps train.py
 # --8<-- [start:pytest]
 pytest --simulated-mps
 # --8<-- [end:pytest]
+
+# --8<-- [start:gate]
+pytest --simulated-mps \
+    --simulated-mps-fail-on missing,fallback,float64,waits \
+    --simulated-mps-baseline mps-known.txt
+# --8<-- [end:gate]

@@ -1,14 +1,14 @@
 """Run a script or a module on the simulated MPS device.
 
-    python -m simulated_mps [--as-torch 2.9] [--operators] script.py ARGUMENTS
-    python -m simulated_mps [--as-torch 2.9] [--operators] -m package.module ARGUMENTS
+    python -m simulated_mps [OPTIONS] script.py ARGUMENTS
+    python -m simulated_mps [OPTIONS] -m package.module ARGUMENTS
     python -m simulated_mps --compile
 
 It runs unchanged, and so do the processes that it starts; a report of what they did on the device follows.
 `--compile` only compiles the device, which the first script would do otherwise, and prints where it is.
 
-Exit code: the script's; 1 when it ended well and no operator ran on the device, unless --allow-no-operators
-is given; 2 when the device or the script cannot be used.
+Exit code: the script's; 1 when it ended well and something of --fail-on was found, or no operator ran on the
+device, unless --allow-no-operators is given; 2 when the device or the script cannot be used.
 """
 
 import argparse
@@ -18,12 +18,14 @@ import runpy
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import TracebackType
 
 from simulated_mps import enable, report
 from simulated_mps.build import compiled_device
 from simulated_mps.errors import SimulationError
+from simulated_mps.gate import Gate, add_options
 from simulated_mps.processes import LIKE_MACOS
-from simulated_mps.report import NO_OPERATORS
+from simulated_mps.reports import NO_OPERATORS
 
 
 def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
@@ -37,6 +39,7 @@ def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
         "--allow-no-operators", action="store_true", help="do not fail when no operator ran on the device"
     )
     parser.add_argument("--like-macos", action="store_true", help="start worker processes as macOS does")
+    add_options(parser.add_argument, "--")
     parser.add_argument("--compile", action="store_true", help="only compile the device, where that is due")
     parser.add_argument("-m", dest="is_module", action="store_true", help="the script is a module's name")
     parser.add_argument("script", nargs="?", help="a Python file, or after -m a module")
@@ -75,7 +78,19 @@ def run_script(script: str, is_module: bool, arguments: Sequence[str]) -> int:
             return end.code or 0
         print(end.code, file=sys.stderr)
         return 1
+    except BaseException as error:  # shown as Python would, but before the report
+        error = error.with_traceback(of_script(error.__traceback__))
+        sys.excepthook(type(error), error, error.__traceback__)
+        return 130 if isinstance(error, KeyboardInterrupt) else 1
     return 0
+
+
+def of_script(traceback: TracebackType | None) -> TracebackType | None:
+    """Return the traceback without the calls that only start the script."""
+    ours = (globals(), vars(runpy))
+    while traceback is not None and any(traceback.tb_frame.f_globals is names for names in ours):
+        traceback = traceback.tb_next
+    return traceback
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -87,21 +102,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         if options.compile:
             print(compiled_device())
             return 0
+        gate = Gate(lambda name: getattr(options, name.replace("-", "_")), Path.cwd())
         check_script(options.script, options.is_module)
         enable(options.as_torch)
     except SimulationError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    try:
-        code = run_script(options.script, options.is_module, options.arguments)
-    finally:
-        sys.stdout.flush()
-        counts = report()
-        print("\n".join(["", *counts.lines(every_operator=options.operators)]), file=sys.stderr)
-    if code == 0 and counts.is_empty and not options.allow_no_operators:
-        print(f"error: {NO_OPERATORS}", file=sys.stderr)
-        return 1
-    return code
+    code = run_script(options.script, options.is_module, options.arguments)
+    sys.stdout.flush()
+    whole = report()
+    lines = whole.lines(every_operator=options.operators, root=gate.root)
+    annotations, notes, errors = gate.conclude(whole)
+    if code == 0 and whole.is_empty and not options.allow_no_operators:
+        errors.append(NO_OPERATORS)
+    print("\n".join(["", *lines, *notes, *(f"error: {error}" for error in errors)]), file=sys.stderr)
+    print("".join(f"{line}\n" for line in annotations), end="", flush=True)
+    return 1 if code == 0 and errors else code
 
 
 if __name__ == "__main__":

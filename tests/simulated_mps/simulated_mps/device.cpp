@@ -14,10 +14,12 @@
 #include <torch/extension.h>
 #include <torch/library.h>
 
+#include "listener.h"
 #include "memory.h"
 #include "record.h"
 #include "rules.h"
 #include "runtime.h"
+#include "waits.h"
 
 namespace simulated_mps {
 namespace {
@@ -104,6 +106,7 @@ class Call {
 void any_operator(const c10::OperatorHandle& op, Stack* stack) {
   auto& known = record().find(op);
   admit(known);
+  note_wait(known, Arguments(op, *stack));
   if (known.verdict == Operator::Verdict::has_kernel) obey(known, Arguments(op, *stack));
   Call(op, known).run(stack);
 }
@@ -396,11 +399,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
       if (op->calls > 0) result[name] = {static_cast<int>(op->verdict), op->calls.load()};
     return result;
   });
-  m.def("events", [] {
-    auto& rules = record();
-    const std::lock_guard<std::mutex> lock(rules.mutex);
-    return rules.events;
-  });
+  m.def("listen", &listen);
   m.def("allocated", [] { return record().allocated.load(); });
   m.def("peak", [] { return record().peak.load(); });
   m.def("default_generator", [] { return default_generator(); });

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import torch
 
-from simulated_mps import processes
+from simulated_mps import findings, processes
 from simulated_mps.build import load_device
 from simulated_mps.compilation import replace_inductor
 from simulated_mps.kernels import always_on_cpu, installed_kernels, kernels_of, table
@@ -34,9 +34,12 @@ def enable(as_torch: str | None = None) -> None:
     if loaded is None:
         end_quietly()
         loaded = load_device()
+        loaded.listen(findings.note)
+        atexit.register(loaded.listen, None)  # the last to run: then Python cannot be called any more
         complete_python(loaded)
         replace_inductor()
         processes.start_workers_as_asked()
+        processes.refuse_tensors_of_workers()
         processes.collect_counts()
     processes.give_children_the_device(as_torch)
     release = as_torch or ".".join(torch.__version__.split(".")[:2])
@@ -84,6 +87,8 @@ def complete_python(device: ModuleType) -> None:
         "_mps_get_core_count": lambda: 0,
         "_mps_isCaptureEnabled": lambda: False,
         "_mps_isCapturing": lambda: False,
+        "_mps_startCapture": refuse_capture,
+        "_mps_stopCapture": lambda: None,
     }
     for name, function in functions.items():
         setattr(torch._C, name, function)
@@ -94,6 +99,11 @@ def complete_python(device: ModuleType) -> None:
     platform.processor = lambda: "arm"  # Lightning asks this beside PyTorch; else it takes the CPU, silently
     for asked_before in (torch.backends.mps.is_available, torch.backends.mps.is_macos_or_newer):
         asked_before.cache_clear()
+
+
+def refuse_capture(name: str) -> None:
+    """Raise what a capture of Metal's calls would need."""
+    raise RuntimeError(f"simulated_mps: there is no GPU whose calls {name} could hold")
 
 
 def storage_to_mps(storage: torch.UntypedStorage) -> torch.UntypedStorage:

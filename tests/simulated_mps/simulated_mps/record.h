@@ -5,7 +5,9 @@
 #include <c10/util/Exception.h>
 
 #include <atomic>
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -26,6 +28,7 @@ struct Operator {
   Verdict verdict;
   std::vector<const Rule*> rules;  // of the chosen release
   const char* mixed_text;  // what a tensor on the CPU gets to hear
+  std::atomic<bool> may_wait{false};  // see waits.h
   std::atomic<int64_t> calls{0};
 
   Operator(std::string name, Verdict verdict, int release)
@@ -39,6 +42,9 @@ struct Operator {
   }
 };
 
+// Hears of what happened, such as "item" or "MISSING", and of the operator, where that says more.
+using Listener = std::function<void(const std::string& event, const std::string& op)>;
+
 struct Record {
   std::mutex mutex;
   std::unordered_set<std::string> kernels;  // operators with a kernel in the chosen release
@@ -47,14 +53,18 @@ struct Record {
   bool fallback = false;  // PYTORCH_ENABLE_MPS_FALLBACK
   std::string commit;  // of the real device's error text
   std::unordered_map<std::string, std::unique_ptr<Operator>> operators;
-  std::map<std::string, int64_t> events;  // transfers, refused types, attention
+  std::shared_ptr<const Listener> listener;  // Python's, see listener.h
   std::atomic<int64_t> allocated{0}, peak{0};  // bytes
 
   // Operators are looked up by the address of their schema, which never changes: names are slow to make.
   Operator& find(const c10::OperatorHandle& handle) {
     static thread_local std::unordered_map<const void*, Operator*> known;
     auto*& found = known[&handle.schema()];
-    if (found == nullptr) found = &find(c10::toString(handle.operator_name()));
+    if (found == nullptr) {
+      found = &find(c10::toString(handle.operator_name()));
+      found->may_wait = found->name == "aten::_index_put_impl_" || handle.hasTag(at::Tag::dynamic_output_shape) ||
+          handle.hasTag(at::Tag::data_dependent_output);
+    }
     return *found;
   }
 
@@ -65,9 +75,13 @@ struct Record {
     return *found;
   }
 
-  void note(const std::string& event) {
-    const std::lock_guard<std::mutex> lock(mutex);
-    ++events[event];
+  void note(const std::string& event, const std::string& op = "") {
+    std::shared_ptr<const Listener> told;
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      told = listener;
+    }
+    if (told != nullptr) (*told)(event, op);  // without the lock: it waits for Python's
   }
 
   void allocate(int64_t bytes) {
@@ -93,6 +107,8 @@ inline Record& record() {
 // Count a call, and treat it as the real device does: texts of aten/src/ATen/mps/MPSFallback.mm.
 inline void admit(Operator& op) {
   ++op.calls;
+  if (op.verdict == Operator::Verdict::has_kernel) return;
+  record().note(op.verdict == Operator::Verdict::missing ? "MISSING" : "fell back", op.name);
   if (op.verdict == Operator::Verdict::falls_back)
     TORCH_WARN_ONCE(
         "The operator '", op.name, "' is not currently supported on the MPS backend and will fall back to run on the "

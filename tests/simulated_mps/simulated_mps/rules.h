@@ -197,8 +197,9 @@ inline const char* mixed_text_of(const std::string& op, int release) {
 inline void obey(const Operator& op, const Arguments& arguments) {
   for (const auto* rule : op.rules) {
     if (!rule->applies(arguments)) continue;
+    if (rule->outcome == Outcome::error) record().note("refused", op.name);
     TORCH_CHECK(rule->outcome != Outcome::error, rule->text);
-    record().note("wrong values on MPS: " + op.name);
+    record().note("wrong values", op.name);
     TORCH_WARN(rule->text);
   }
 }

@@ -28,6 +28,15 @@ if __name__ == "__main__":
     for batch in DataLoader([1.0, 2.0], num_workers=1, collate_fn=lambda items: torch.tensor(items)):
         print(batch.item())
 """
+SENDS_FROM_A_WORKER = """
+import torch
+from torch.utils.data import DataLoader
+def collate(items):
+    return {"x": [torch.tensor(items, device="mps")]}
+if __name__ == "__main__":
+    for batch in DataLoader([1.0, 2.0], num_workers=1, collate_fn=collate):
+        print(batch)
+"""
 ASKS_ITS_CHILD = f"""
 import subprocess, sys
 subprocess.run([sys.executable, "-c", {ADDS_ON_THE_DEVICE!r}], check=True)
@@ -119,6 +128,14 @@ def test_like_macos_lambdas_do_not_reach_workers(python):
     started = python(LOADS_WITH_A_LAMBDA, "-m", "simulated_mps", "--like-macos", "program.py")
     assert started.returncode == 1
     assert "Can't pickle" in started.stderr
+
+
+@pytest.mark.parametrize("words", [[], pytest.param(["--like-macos"], marks=pytest.mark.long)])
+def test_worker_that_sends_a_tensor_fails_and_does_not_hang(python, words):
+    done = python(SENDS_FROM_A_WORKER, "-m", "simulated_mps", *words, "program.py")
+    assert done.returncode == 1
+    error = next(line for line in done.stderr.splitlines() if line.startswith("RuntimeError"))
+    assert error.startswith("RuntimeError: simulated_mps: a worker process sent a tensor on the device mps")
 
 
 def test_a_copy_of_the_process_takes_nothing_away(python):
