@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from examples.cifar_optimizers.model import ResNet18
 from examples.cifar_optimizers.optimizers import Lion, muon_for_filters
@@ -148,3 +149,15 @@ def test_table_of_batch_sizes(row):
     images = torch.empty(row["size"], 3, 32, 32, device="meta")
     labels = torch.empty(row["size"], dtype=torch.int64, device="meta")
     assert kept_activations(model, lambda: F.cross_entropy(model(images), labels)) == row["kept_bytes"]
+
+
+def test_attention_without_a_fused_kernel_keeps_its_scores_in_float32():
+    heads, length, width = 2, 64, 4
+    inputs = [
+        torch.randn(1, heads, length, width, dtype=torch.bfloat16, requires_grad=True) for _ in range(3)
+    ]
+    with sdpa_kernel(SDPBackend.MATH):
+        kept = kept_activations(
+            nn.Identity(), partial(F.scaled_dot_product_attention, *inputs, is_causal=True)
+        )
+    assert kept == heads * length**2 * FLOAT + 3 * heads * length * width * FLOAT
