@@ -9,12 +9,16 @@
 #include <ATen/ops/as_strided_native.h>
 #include <ATen/ops/convolution.h>
 #include <ATen/ops/convolution_backward.h>
+#include <ATen/ops/copy_sparse_to_sparse_native.h>
+#include <ATen/ops/copy_native.h>
+#include <ATen/ops/scaled_dot_product_attention_native.h>
 #include <ATen/ops/view_native.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/extension.h>
 #include <torch/library.h>
 
 #include "memory.h"
+#include "only_mps.h"
 #include "record.h"
 #include "rules.h"
 #include "runtime.h"
@@ -35,7 +39,8 @@ class Call {
  public:
   Call(const c10::OperatorHandle& op, const Operator& known) : op_(op), known_(known) {}
 
-  void run(Stack* stack) {
+  // Compute with the kernel for `key`, a key of the CPU.
+  void run(Stack* stack, DispatchKey key) {
     const auto& arguments = op_.schema().arguments();
     const auto first = stack->size() - arguments.size();
     for (size_t i = 0; i < arguments.size(); ++i) {
@@ -43,7 +48,7 @@ class Call {
       value = value.isNone() && arguments[i].name() == "generator" ? cpu_generator(default_generator()) : to_cpu(value);
     }
     TORCH_CHECK(!mixed_, known_.mixed_text);
-    op_.redispatchBoxed(DispatchKeySet(DispatchKey::CPU), stack);
+    op_.redispatchBoxed(DispatchKeySet(key), stack);
     aliases_.follow();
     for (auto i = stack->size() - op_.schema().returns().size(); i < stack->size(); ++i)
       (*stack)[i] = to_mps((*stack)[i]);
@@ -84,7 +89,7 @@ class Call {
     TORCH_CHECK(
         generator.device().is_mps(), "Expected a 'mps' device type for generator but found '", generator.device().type(),
         "'");
-    return at::Generator(static_cast<Generator*>(generator.unsafeGetGeneratorImpl())->inner);
+    return next_numbers(generator);
   }
 
   IValue to_mps(const IValue& value) {
@@ -105,35 +110,37 @@ void any_operator(const c10::OperatorHandle& op, Stack* stack) {
   auto& known = record().find(op);
   admit(known);
   if (known.verdict == Operator::Verdict::has_kernel) obey(known, Arguments(op, *stack));
-  Call(op, known).run(stack);
+  Call(op, known).run(stack, DispatchKey::CPU);
 }
 
-// Operators that are composed of others here, but have a kernel with rules of its own on the real device.
-void composed_with_rules(const c10::OperatorHandle& op, Stack* stack) {
-  obey(record().find(op), Arguments(op, *stack));
-  op.redispatchBoxed(DispatchKeySet(DispatchKey::CPU), stack);
+// The CPU adds up all but float32 in float64, MPS in the type of the weights, or int32
+// (aten/src/ATen/native/mps/operations/SummaryOps.mm).
+Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, int64_t minimum) {
+  static auto& op = record().find("aten::bincount");
+  admit(op);
+  Aliases aliases;
+  std::optional<Tensor> cpu_weights;
+  if (weights.has_value() && weights->defined()) cpu_weights = aliases.to_cpu(*weights);
+  const auto counts = at::bincount(aliases.to_cpu(self), cpu_weights, minimum);
+  if (!cpu_weights.has_value()) return aliases.to_mps(counts);
+  const auto type = cpu_weights->scalar_type();
+  return aliases.to_mps(counts.to(type == c10::kFloat || type == c10::kHalf ? type : c10::kInt));
+}
+
+// Tensors that hold their elements by coordinates. PyTorch's list names the operators that take them.
+void sparse_operator(const c10::OperatorHandle& op, Stack* stack) {
+  auto& known = record().find_sparse(op);
+  ++known.calls;
+  Call(op, known).run(stack, DispatchKey::SparseCPU);
 }
 
 // ---- New tensors, views, copies --------------------------------------------------------------------------------------
-
-c10::ScalarType accepted(std::optional<c10::ScalarType> dtype) {
-  const auto type = c10::dtype_or_default(dtype);
-  if (type == c10::kDouble || type == c10::kComplexDouble) record().note("refused " + std::string(c10::toString(type)));
-  TORCH_CHECK_TYPE(
-      type != c10::kDouble,
-      "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64. "
-      "Please use float32 instead.");
-  TORCH_CHECK_TYPE(
-      type != c10::kComplexDouble, "Trying to convert ", type,
-      " to the MPS backend but it does not have support for that dtype.");
-  return type;
-}
 
 Tensor empty(
     IntArrayRef size, std::optional<c10::ScalarType> dtype, std::optional<c10::Layout>, std::optional<c10::Device>,
     std::optional<bool>, std::optional<c10::MemoryFormat> format) {
   check_dimensions(size);
-  return at::detail::empty_generic(size, &allocator(), DispatchKeySet(DispatchKey::MPS), accepted(dtype), format);
+  return at::detail::empty_generic(size, &allocator(), DispatchKeySet(DispatchKey::MPS), accepted(c10::dtype_or_default(dtype)), format);
 }
 
 Tensor empty_strided(
@@ -141,7 +148,7 @@ Tensor empty_strided(
     std::optional<c10::Device>, std::optional<bool>) {
   check_dimensions(size);
   return at::detail::empty_strided_generic(
-      size, stride, &allocator(), DispatchKeySet(DispatchKey::MPS), accepted(dtype));
+      size, stride, &allocator(), DispatchKeySet(DispatchKey::MPS), accepted(c10::dtype_or_default(dtype)));
 }
 
 // Zeros without memory, which a gradient may be.
@@ -150,7 +157,7 @@ Tensor zero_tensor(
     std::optional<bool>) {
   static at::native::ZeroTensorAllocator nothing(kDevice);
   const auto keys = DispatchKeySet(DispatchKey::MPS) | DispatchKeySet(DispatchKey::ZeroTensor);
-  return at::detail::empty_generic(size, &nothing, keys, accepted(dtype), std::nullopt);
+  return at::detail::empty_generic(size, &nothing, keys, accepted(c10::dtype_or_default(dtype)), std::nullopt);
 }
 
 // The device keeps 8-bit floats, but has no kernel that converts them. Texts of getMPSDataType and, since 2.13, of
@@ -169,6 +176,7 @@ void check_conversion(const Tensor& self, const Tensor& source) {
 
 Tensor& copy_(Tensor& self, const Tensor& source, bool) {
   if (source._is_zerotensor()) return self.zero_();
+  if (source.is_sparse()) return at::native::copy_sparse_wrapper_(self, source);
   check_conversion(self, source);
   if (self.is_mps() != source.is_mps()) record().note(self.is_mps() ? "cpu to mps" : "mps to cpu");
   Aliases aliases;
@@ -297,16 +305,18 @@ void check_attention(const Tensor& query, const Tensor& key, const Tensor& value
 
 // The table of attention kernels has no place for MPS in this build. The real device, too, takes the composite form
 // whenever a gradient or dropout is needed.
-Tensor attention(
+Tensor attention_by_device(
     const Tensor& query, const Tensor& key, const Tensor& value, const std::optional<Tensor>& mask, double dropout,
     bool causal, std::optional<double> scale, bool grouped) {
+  if (!query.is_mps())
+    return at::native::scaled_dot_product_attention(query, key, value, mask, dropout, causal, scale, grouped);
   check_attention(query, key, value, mask);
   const bool trains = at::GradMode::is_enabled() && (query.requires_grad() || key.requires_grad() || value.requires_grad());
   record().note(trains ? "attention with gradients" : "attention without gradients");
   std::optional<Tensor> bias = mask;
   if (mask.has_value() && mask->dtype() == at::kBool)
     bias = at::zeros_like(*mask, query.options())
-               .masked_fill_(mask->logical_not(), -std::numeric_limits<double>::infinity());
+               .masked_fill(mask->logical_not(), -std::numeric_limits<double>::infinity());
   return std::get<0>(at::_scaled_dot_product_attention_math(
       query, key, value, bias, dropout, causal, std::nullopt, scale, grouped));
 }
@@ -318,10 +328,38 @@ void whole_on_cpu(const c10::OperatorHandle& op, Stack* stack) {
   at::native::cpu_fallback(op, stack);
 }
 
-void send_to_cpu(const std::string& name) {
-  static torch::Library library(torch::Library::IMPL, "aten", DispatchKey::MPS, __FILE__, __LINE__);
-  static std::unordered_set<std::string> sent;
-  if (sent.insert(name).second) library.impl(name.c_str(), torch::CppFunction::makeFromBoxedFunction<&whole_on_cpu>());
+// Register `function` for operators that this PyTorch knows, except where one written for them is.
+template <c10::KernelFunction::BoxedKernelFunction* function>
+void implement(torch::Library& library, DispatchKey key, const std::vector<std::string>& names) {
+  for (const auto& full : names) {
+    const auto dot = full.find('.');
+    const auto name = "aten::" + full.substr(0, dot), overload = dot == std::string::npos ? "" : full.substr(dot + 1);
+    const auto op = c10::Dispatcher::singleton().findSchema({name, overload});
+    if (op.has_value() && !op->hasKernelForDispatchKey(key))
+      library.impl(full.c_str(), torch::CppFunction::makeFromBoxedFunction<function>());
+  }
+}
+
+// Operators for which PyTorch would not ask the fallback, by release: composed of others, or of sparse tensors.
+struct ByRelease {
+  torch::Library dense{torch::Library::IMPL, "aten", DispatchKey::MPS, __FILE__, __LINE__};
+  torch::Library sparse{torch::Library::IMPL, "aten", DispatchKey::SparseMPS, __FILE__, __LINE__};
+};
+
+void register_by_release(
+    const std::vector<std::string>& with_kernel, const std::vector<std::string>& whole,
+    const std::vector<std::string>& sparse) {
+  static std::optional<ByRelease> registered;
+  registered.reset();
+  auto& now = registered.emplace();
+  implement<&any_operator>(now.dense, DispatchKey::MPS, with_kernel);
+  implement<&whole_on_cpu>(now.dense, DispatchKey::MPS, whole);
+  implement<&sparse_operator>(now.sparse, DispatchKey::SparseMPS, sparse);
+}
+
+// Text of aten/src/ATen/native/DispatchStub.cpp: only the CPU and CUDA compute this window.
+void no_kaiser_window(const c10::OperatorHandle&, Stack*) {
+  TORCH_CHECK(false, "DispatchStub: missing kernel for mps");
 }
 
 TORCH_LIBRARY_IMPL(_, MPS, m) {
@@ -342,20 +380,40 @@ TORCH_LIBRARY_IMPL(aten, MPS, m) {
   m.impl("set_.source_Storage", set_whole_storage);
   m.impl("set_.source_Tensor", set_tensor);
   m.impl("set_", set_empty);
+  m.impl("bincount", bincount);
   m.impl("convolution_overrideable", convolution);
   m.impl("convolution_backward_overrideable", convolution_backward);
   m.impl("_slow_conv2d_forward", slow_convolution);
-  m.impl("scaled_dot_product_attention", attention);
-  for (const auto* name : {"linear", "lstm.input"})
-    m.impl(name, torch::CppFunction::makeFromBoxedFunction<&composed_with_rules>());
-  for (const auto* name : {"addr", "addr.out"})  // composed of others, were it not for this
-    m.impl(name, torch::CppFunction::makeFromBoxedFunction<&any_operator>());
+  m.impl("linear_backward", linear_backward);
+  m.impl("max_pool2d_backward", max_pool2d_backward);
+  m.impl("_lstm_mps", lstm);
+  m.impl("lstm_mps_backward", lstm_backward);
+  m.impl("_convert_weight_to_int4pack", pack_int4);
+  m.impl("_weight_int4pack_mm", multiply_int4);
+  for (const auto* name : {"kaiser_window", "kaiser_window.periodic", "kaiser_window.beta"})
+    m.impl(name, torch::CppFunction::makeFromBoxedFunction<&no_kaiser_window>());
 }
 
-TORCH_LIBRARY_IMPL(aten, AutogradMPS, m) {
-  m.impl("scaled_dot_product_attention", attention);
-  for (const auto* name : {"linear", "lstm.input"})
-    m.impl(name, torch::CppFunction::makeFromBoxedFunction<&composed_with_rules>());
+TORCH_LIBRARY_IMPL(aten, SparseMPS, m) {
+  m.impl("copy_", at::native::copy_sparse_wrapper_);
+  m.impl("copy_sparse_to_sparse_", at::native::copy_sparse_);
+}
+
+// Composed operators of which builds with MPS compose others, in place of those of this build: for all keys, since
+// torch.func does not ask for a kernel of the device.
+void replace_composed() {
+  struct Silent final : c10::WarningHandler {  // PyTorch warns that they were there
+    void process(const c10::Warning&) override {}
+  } silent;
+  const c10::WarningUtils::WarningHandlerGuard guard(&silent);
+  static torch::Library composed(
+      torch::Library::IMPL, "aten", DispatchKey::CompositeImplicitAutograd, __FILE__, __LINE__);
+  composed.impl("lstm.input", lstm_by_device);
+  composed.impl("scaled_dot_product_attention", attention_by_device);
+  static torch::Library batched(
+      torch::Library::IMPL, "aten", DispatchKey::FuncTorchBatchedDecomposition, __FILE__, __LINE__);
+  static torch::Library vmap(torch::Library::IMPL, "aten", DispatchKey::FuncTorchVmapMode, __FILE__, __LINE__);
+  for (auto* library : {&batched, &vmap}) library->impl("scaled_dot_product_attention", attention_by_device);
 }
 
 C10_REGISTER_GUARD_IMPL(MPS, Guard)
@@ -375,6 +433,7 @@ C10_REGISTER_TYPED_CLASS(MPSHooksRegistry, "MPSHooks", simulated_mps::Hooks)
 
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   using namespace simulated_mps;
+  replace_composed();
   m.def("set_rules", [](const std::vector<std::string>& kernels, const std::vector<std::string>& always_on_cpu,
                         bool fallback, const std::string& commit, int release) {
     auto& rules = record();
@@ -387,7 +446,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
     for (auto& [name, op] : rules.operators) op->choose(rules.judge(name), release);
   });
   m.def("verdict", [](const std::string& name) { return static_cast<int>(record().judge(name)); });
-  m.def("send_to_cpu", &send_to_cpu);
+  m.def("register_by_release", &register_by_release);
   m.def("operators", [] {  // name → (verdict, calls)
     auto& rules = record();
     const std::lock_guard<std::mutex> lock(rules.mutex);

@@ -11,7 +11,14 @@ import torch
 from simulated_mps import processes
 from simulated_mps.build import load_device
 from simulated_mps.compilation import replace_inductor
-from simulated_mps.kernels import always_on_cpu, installed_kernels, kernels_of, table
+from simulated_mps.kernels import (
+    always_on_cpu,
+    composed_with_kernel,
+    installed_kernels,
+    kernels_of,
+    sparse_kernels,
+    table,
+)
 
 GIGABYTE = 1 << 30
 RECOMMENDED_MAX_MEMORY = 11 * GIGABYTE  # about what a Mac with 16 GB reports
@@ -41,15 +48,18 @@ def enable(as_torch: str | None = None) -> None:
     processes.give_children_the_device(as_torch)
     release = as_torch or ".".join(torch.__version__.split(".")[:2])
     commit = table()["releases"].get(release, {}).get("commit", "unknown")
+    sparse = sparse_kernels(as_torch)
     loaded.set_rules(
-        sorted(f"aten::{name}" for name in kernels),
+        [f"aten::{name}" for name in kernels] + [f"aten::{name} (sparse)" for name in sparse],
         sorted(f"aten::{name}" for name in always_on_cpu(release)),
         fallback_is_on(),
         commit,
         int(release.split(".")[1]),
     )
-    for name in sorted(always_on_cpu(release) & COMPOSED):
-        loaded.send_to_cpu(name)
+    whole_on_cpu = always_on_cpu(release) & COMPOSED
+    loaded.register_by_release(
+        *(sorted(names) for names in (composed_with_kernel(as_torch), whole_on_cpu, sparse))
+    )
 
 
 def fallback_is_on() -> bool:

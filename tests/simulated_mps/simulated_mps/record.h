@@ -58,6 +58,14 @@ struct Record {
     return *found;
   }
 
+  // The same operator for sparse tensors is counted apart.
+  Operator& find_sparse(const c10::OperatorHandle& handle) {
+    static thread_local std::unordered_map<const void*, Operator*> known;
+    auto*& found = known[&handle.schema()];
+    if (found == nullptr) found = &find(c10::toString(handle.operator_name()) + " (sparse)");
+    return *found;
+  }
+
   Operator& find(const std::string& name) {
     const std::lock_guard<std::mutex> lock(mutex);
     auto& found = operators[name];

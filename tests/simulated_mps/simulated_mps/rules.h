@@ -68,12 +68,6 @@ inline bool is_wrong_maximum(const Arguments& arguments) {
 
 inline bool is_no_floating_image(const Arguments& arguments) { return !c10::isFloatingType(arguments.type("self")); }
 
-inline bool has_projections(const Arguments& arguments) {
-  const auto state = arguments["hx"].toTensorVector();
-  return !arguments.tensor("input").is_cpu() && state.size() == 2 && state[0].dim() == 3 && state[1].dim() == 3 &&
-      state[0].sym_size(2) != state[1].sym_size(2);
-}
-
 // ---- Texts ----------------------------------------------------------------------------------------------------------
 
 constexpr const char* kPoolBothWays =
@@ -119,9 +113,6 @@ inline const std::vector<Rule> rules{
      "Tensor for argument bias is on cpu but expected on mps"},
     {"aten::linear", kFirst, kLatest, [](const A& a) { return a.is_given("bias") && !is_float(a.type("bias")); },
      "MPS device does not support linear for non-float bias"},
-
-    {"aten::lstm.input", kFirst, kLatest, has_projections,
-     "LSTM with projections is not currently supported with MPS."},
 
     {"aten::index_reduce.out", 12, kLatest, [](const A& a) { return a.type("self") == c10::kLong; },
      "index_reduce for MPS does not support torch.long dtype"},
