@@ -35,6 +35,49 @@ using torch::jit::Stack;
 
 // ---- Arguments and results of any operator ---------------------------------------------------------------------------
 
+// Copies of arguments in half precision, and the way back.
+class InFloat32 {
+ public:
+  IValue widen(const IValue& value) {
+    if (value.isTensor()) return widen(value.toTensor());
+    if (!value.isTensorList()) return value;
+    c10::List<Tensor> list;
+    for (const Tensor& tensor : value.toTensorVector()) list.push_back(widen(tensor));
+    return list;
+  }
+
+  void narrow(const c10::FunctionSchema& schema, Stack& stack) const {
+    for (const auto& pair : pairs_) {
+      if (!schema.is_mutable()) break;
+      pair.narrow.resize_as_(pair.wide).copy_(pair.wide);
+    }
+    for (auto i = stack.size() - schema.returns().size(); i < stack.size(); ++i)
+      if (stack[i].isTensor()) stack[i] = narrow(stack[i].toTensor());
+  }
+
+ private:
+  struct Pair {
+    Tensor narrow, wide;
+  };
+
+  Tensor widen(const Tensor& tensor) {
+    if (!tensor.defined() || !c10::isReducedFloatingType(tensor.scalar_type())) return tensor;
+    for (const auto& pair : pairs_)
+      if (pair.narrow.is_same(tensor)) return pair.wide;
+    pairs_.push_back(Pair{tensor, tensor.to(c10::kFloat)});
+    return pairs_.back().wide;
+  }
+
+  Tensor narrow(const Tensor& tensor) const {
+    for (const auto& pair : pairs_)
+      if (pair.wide.is_same(tensor)) return pair.narrow;
+    return tensor.defined() && tensor.scalar_type() == c10::kFloat ? tensor.to(pairs_.front().narrow.scalar_type())
+                                                                    : tensor;
+  }
+
+  std::vector<Pair> pairs_;
+};
+
 class Call {
  public:
   Call(const c10::OperatorHandle& op, const Operator& known) : op_(op), known_(known) {}
@@ -48,15 +91,39 @@ class Call {
       value = value.isNone() && arguments[i].name() == "generator" ? cpu_generator(default_generator()) : to_cpu(value);
     }
     TORCH_CHECK(!mixed_, known_.mixed_text);
-    op_.redispatchBoxed(DispatchKeySet(key), stack);
+    compute(stack, DispatchKeySet(key));
     aliases_.follow();
     for (auto i = stack->size() - op_.schema().returns().size(); i < stack->size(); ++i)
       (*stack)[i] = to_mps((*stack)[i]);
   }
 
  private:
+  // Where the CPU has no kernel for half precision, it computes in float32: MPS mostly has one. For other types it is
+  // not known whether MPS has.
+  void compute(Stack* stack, DispatchKeySet key) {
+    std::optional<Stack> arguments;
+    if (is_half_) arguments.emplace(stack->end() - op_.schema().arguments().size(), stack->end());
+    const auto below = stack->size() - op_.schema().arguments().size();
+    try {
+      op_.redispatchBoxed(key, stack);
+    } catch (const c10::NotImplementedError& error) {
+      const std::string text = error.what_without_backtrace();
+      const auto is_about = [&](const char* type) { return text.find(type) != std::string::npos; };
+      if (!is_about("not implemented for '")) throw;
+      TORCH_CHECK_NOT_IMPLEMENTED(
+          is_half_ && (is_about("'Half'") || is_about("'BFloat16'")),
+          "simulated_mps: the CPU has no kernel for this type; MPS may have one (", known_.name, ": ", text, ")");
+      stack->resize(below);
+      InFloat32 in_float32;
+      for (const auto& argument : *arguments) stack->push_back(in_float32.widen(argument));
+      op_.redispatchBoxed(key, stack);
+      in_float32.narrow(op_.schema(), *stack);
+    }
+  }
+
   Tensor to_cpu(const Tensor& tensor) {
     if (!tensor.defined()) return tensor;
+    is_half_ = is_half_ || c10::isReducedFloatingType(tensor.scalar_type());
     if (tensor.is_mps()) return aliases_.to_cpu(tensor);
     mixed_ = mixed_ || tensor.dim() > 0;  // numbers on the CPU are welcome everywhere
     return tensor;
@@ -103,7 +170,7 @@ class Call {
   const c10::OperatorHandle& op_;
   const Operator& known_;
   Aliases aliases_;
-  bool mixed_ = false;
+  bool mixed_ = false, is_half_ = false;
 };
 
 void any_operator(const c10::OperatorHandle& op, Stack* stack) {
@@ -236,6 +303,13 @@ void check_convolution(const Tensor& input, bool transposed) {
   TORCH_CHECK(c10::isFloatingType(type), "Convolution is supported only for Floating types");
 }
 
+// Text and condition of the same file, 2.9 to 2.15. It asks for every size, not only for the channels.
+void check_size(const Tensor& output) {
+  if (record().macos >= kMacOS15_1) return;
+  for (const auto size : output.sizes())
+    TORCH_CHECK_NOT_IMPLEMENTED(size <= 1 << 16, "Output channels > 65536 not supported at the MPS device. ");
+}
+
 // As aten/src/ATen/native/Convolution.cpp does for MPS.
 void check_same_type(const Tensor& input, const Tensor& parameter, const char* name) {
   TORCH_CHECK(
@@ -256,9 +330,11 @@ Tensor convolution(
     cpu_bias = aliases.to_cpu(*bias);
   }
   check_convolution(input, transposed);
-  return aliases.to_mps(at::convolution(
+  const auto output = at::convolution(
       aliases.to_cpu(input), aliases.to_cpu(weight), cpu_bias, stride, padding, dilation, transposed, output_padding,
-      groups));
+      groups);
+  check_size(output);
+  return aliases.to_mps(output);
 }
 
 std::tuple<Tensor, Tensor, Tensor> convolution_backward(
@@ -271,6 +347,7 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward(
   auto [for_input, for_weight, for_bias] = at::convolution_backward(
       aliases.to_cpu(gradient), aliases.to_cpu(input), aliases.to_cpu(weight), bias_size, stride, padding, dilation,
       transposed, output_padding, groups, mask);
+  if (for_input.defined()) check_size(for_input);
   return {aliases.to_mps(for_input), aliases.to_mps(for_weight), aliases.to_mps(for_bias)};
 }
 
@@ -445,6 +522,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
     rules.release = release;
     for (auto& [name, op] : rules.operators) op->choose(rules.judge(name), release);
   });
+  m.def("set_macos", [](int major, int minor) { record().macos = major * 100 + minor; });
   m.def("verdict", [](const std::string& name) { return static_cast<int>(record().judge(name)); });
   m.def("register_by_release", &register_by_release);
   m.def("operators", [] {  // name → (verdict, calls)

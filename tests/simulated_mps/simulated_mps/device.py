@@ -3,6 +3,7 @@
 import atexit
 import os
 import platform
+import re
 import time
 from types import ModuleType
 
@@ -11,6 +12,7 @@ import torch
 from simulated_mps import processes
 from simulated_mps.build import load_device
 from simulated_mps.compilation import replace_inductor
+from simulated_mps.errors import SimulationError
 from simulated_mps.kernels import (
     always_on_cpu,
     composed_with_kernel,
@@ -23,6 +25,8 @@ from simulated_mps.kernels import (
 GIGABYTE = 1 << 30
 RECOMMENDED_MAX_MEMORY = 11 * GIGABYTE  # about what a Mac with 16 GB reports
 
+MACOS = "SIMULATED_MPS_MACOS"  # the macOS that it pretends, such as 14 or 15.1; without it the newest
+
 COMPOSED = {"linalg_svd", "linalg_svd.U"}  # of others; the rest of always_on_cpu() has one kernel on the CPU
 
 loaded: ModuleType | None = None
@@ -33,11 +37,12 @@ def enable(as_torch: str | None = None) -> None:
     """Give PyTorch the device "mps", with the operators of release `as_torch` ("2.9"), else of its own.
 
     Once per process, before a tensor or module is moved; processes started later have it from their start.
-    PYTORCH_ENABLE_MPS_FALLBACK is read here. Raises SimulationError when this PyTorch cannot hold the device,
+    PYTORCH_ENABLE_MPS_FALLBACK and SIMULATED_MPS_MACOS are read here. Raises SimulationError when this PyTorch cannot hold the device,
     and for a release without a table.
     """
     global loaded, release
     kernels = kernels_of(as_torch) if as_torch else installed_kernels()
+    macos = macos_asked_for()
     if loaded is None:
         end_quietly()
         loaded = load_device()
@@ -46,6 +51,9 @@ def enable(as_torch: str | None = None) -> None:
         processes.start_workers_as_asked()
         processes.collect_counts()
     processes.give_children_the_device(as_torch)
+    loaded.set_macos(*macos)
+    torch._C._mps_is_on_macos_or_newer = lambda major, minor: (major, minor) <= macos
+    torch.backends.mps.is_macos_or_newer.cache_clear()
     release = as_torch or ".".join(torch.__version__.split(".")[:2])
     commit = table()["releases"].get(release, {}).get("commit", "unknown")
     sparse = sparse_kernels(as_torch)
@@ -67,6 +75,15 @@ def fallback_is_on() -> bool:
     return os.environ.get("PYTORCH_ENABLE_MPS_FALLBACK", "0") != "0"
 
 
+def macos_asked_for() -> tuple[int, int]:
+    """Return the macOS that SIMULATED_MPS_MACOS names, (15, 1), or a newer one than all. Raises SimulationError."""
+    asked = os.environ.get(MACOS, "")
+    if asked and not re.fullmatch(r"\d{1,2}(\.\d{1,2})?", asked):
+        raise SimulationError(f"{MACOS}={asked}: a version of macOS is such as 14 or 15.1")
+    major, _, minor = (asked or "99").partition(".")
+    return int(major), int(minor or 0)
+
+
 def end_quietly() -> None:
     """Keep the thread that runs backward passes on the device from aborting the process at its end.
 
@@ -81,7 +98,6 @@ def complete_python(device: ModuleType) -> None:
     """Fill in what torch._C has only in builds with MPS; let PyTorch ask again whether there is one."""
     functions = {
         "_mps_is_available": lambda: True,
-        "_mps_is_on_macos_or_newer": lambda major, minor: True,
         "_mps_is_in_bad_fork": lambda: False,
         "_mps_deviceSynchronize": lambda: None,
         "_mps_emptyCache": lambda: None,
@@ -100,10 +116,10 @@ def complete_python(device: ModuleType) -> None:
     torch._C._has_mps = True
     torch.storage._StorageBase.mps = storage_to_mps
     torch.UntypedStorage.clone = clone_storage
-    torch._refs.linalg.mps_lib._destroy()  # of 2.10 to 2.13; the tables decide, as for all others
+    if hasattr(torch._refs.linalg, "mps_lib"):  # of 2.10 to 2.13; the tables decide, as for all others
+        torch._refs.linalg.mps_lib._destroy()
     platform.processor = lambda: "arm"  # Lightning asks this beside PyTorch; else it takes the CPU, silently
-    for asked_before in (torch.backends.mps.is_available, torch.backends.mps.is_macos_or_newer):
-        asked_before.cache_clear()
+    torch.backends.mps.is_available.cache_clear()
 
 
 def storage_to_mps(storage: torch.UntypedStorage) -> torch.UntypedStorage:

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from simulated_mps import enable, report
+from simulated_mps.device import MACOS
 from simulated_mps.errors import SimulationError
 from simulated_mps.processes import LIKE_MACOS
 from simulated_mps.report import NO_OPERATORS
@@ -15,6 +16,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("simulated_mps")
     group.addoption("--simulated-mps", action="store_true", help="give PyTorch a simulated MPS device")
     group.addoption("--as-torch", metavar="RELEASE", help="with the operators of this release, such as 2.9")
+    group.addoption("--as-macos", metavar="VERSION", help="pretend this macOS, such as 14 or 15.1")
     group.addoption("--like-macos", action="store_true", help="and start worker processes as macOS does")
     group.addoption(
         "--allow-no-operators", action="store_true", help="pass even if no operator ran on the device"
@@ -24,12 +26,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Enable the device before any test module is imported."""
     if not config.getoption("simulated_mps"):
-        for option in ("as_torch", "like_macos"):
+        for option in ("as_torch", "as_macos", "like_macos"):
             if config.getoption(option):
                 raise pytest.UsageError(f"--{option.replace('_', '-')} needs --simulated-mps")
         return
     if config.getoption("like_macos"):
         os.environ[LIKE_MACOS] = "1"
+    if config.getoption("as_macos"):
+        os.environ[MACOS] = config.getoption("as_macos")
     try:
         enable(config.getoption("as_torch"))
     except SimulationError as error:

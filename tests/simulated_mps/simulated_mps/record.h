@@ -39,11 +39,14 @@ struct Operator {
   }
 };
 
+constexpr int kMacOS15_1 = 1501;  // its first number times 100 and its second
+
 struct Record {
   std::mutex mutex;
   std::unordered_set<std::string> kernels;  // operators with a kernel in the chosen release
   std::unordered_set<std::string> always_on_cpu;  // hard-wired to the CPU there, whatever the variable says
   int release = 0;  // by its second number: 13 is 2.13
+  int macos = 99 * 100;  // newer than all
   bool fallback = false;  // PYTORCH_ENABLE_MPS_FALLBACK
   std::string commit;  // of the real device's error text
   std::unordered_map<std::string, std::unique_ptr<Operator>> operators;

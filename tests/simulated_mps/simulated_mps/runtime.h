@@ -150,7 +150,9 @@ struct Hooks final : at::MPSHooksInterface {
   bool isBuilt() const override { return true; }
   bool isAvailable() const override { return true; }
   bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
-  bool isOnMacOSorNewer(unsigned, unsigned) const override { return true; }
+  bool isOnMacOSorNewer(unsigned major, unsigned minor) const override {
+    return static_cast<int>(major * 100 + minor) <= record().macos;
+  }
   c10::DeviceIndex deviceCount() const override { return 1; }
   c10::DeviceIndex getCurrentDevice() const override { return 0; }
   void setCurrentDevice(c10::DeviceIndex) const override {}

@@ -6,7 +6,7 @@ import pytest
 @pytest.fixture(autouse=True)
 def _new_shell(monkeypatch):
     """Keep the device of this test run from programs that tests start."""
-    from simulated_mps import processes
+    from simulated_mps import device, processes
 
-    for name in (processes.DEVICE, processes.COUNTS, processes.LIKE_MACOS):
+    for name in (processes.DEVICE, processes.COUNTS, processes.LIKE_MACOS, device.MACOS):
         monkeypatch.delenv(name, raising=False)
