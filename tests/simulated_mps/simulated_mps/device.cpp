@@ -2,6 +2,7 @@
 // memory, after it was checked that the real device would accept it.
 
 #include <ATen/EmptyTensor.h>
+#include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/native/CPUFallback.h>
 #include <ATen/native/TensorFactories.h>
 #include <ATen/ops/_reshape_alias_native.h>
@@ -476,6 +477,14 @@ TORCH_LIBRARY_IMPL(aten, SparseMPS, m) {
   m.impl("copy_sparse_to_sparse_", at::native::copy_sparse_);
 }
 
+// PyTorch allows one accelerator, and in its builds for CUDA that is CUDA, with a GPU or without. So its hooks become
+// those of a build without: the object stays, and calls the functions of its base.
+void hide_cuda() {
+  static const at::CUDAHooksInterface none;
+  auto* hooks = const_cast<at::CUDAHooksInterface*>(&at::detail::getCUDAHooks());
+  std::memcpy(static_cast<void*>(hooks), static_cast<const void*>(&none), sizeof(void*));
+}
+
 // Composed operators of which builds with MPS compose others, in place of those of this build: for all keys, since
 // torch.func does not ask for a kernel of the device.
 void replace_composed() {
@@ -510,6 +519,7 @@ C10_REGISTER_TYPED_CLASS(MPSHooksRegistry, "MPSHooks", simulated_mps::Hooks)
 
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   using namespace simulated_mps;
+  hide_cuda();
   replace_composed();
   m.def("set_rules", [](const std::vector<std::string>& kernels, const std::vector<std::string>& always_on_cpu,
                         bool fallback, const std::string& commit, int release) {

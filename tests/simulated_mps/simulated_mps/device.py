@@ -37,8 +37,8 @@ def enable(as_torch: str | None = None) -> None:
     """Give PyTorch the device "mps", with the operators of release `as_torch` ("2.9"), else of its own.
 
     Once per process, before a tensor or module is moved; processes started later have it from their start.
-    PYTORCH_ENABLE_MPS_FALLBACK and SIMULATED_MPS_MACOS are read here. Raises SimulationError when this PyTorch cannot hold the device,
-    and for a release without a table.
+    PYTORCH_ENABLE_MPS_FALLBACK and SIMULATED_MPS_MACOS are read here.
+    Raises SimulationError when this PyTorch cannot hold the device, and for a release without a table.
     """
     global loaded, release
     kernels = kernels_of(as_torch) if as_torch else installed_kernels()
@@ -76,7 +76,10 @@ def fallback_is_on() -> bool:
 
 
 def macos_asked_for() -> tuple[int, int]:
-    """Return the macOS that SIMULATED_MPS_MACOS names, (15, 1), or a newer one than all. Raises SimulationError."""
+    """Return the macOS that SIMULATED_MPS_MACOS names, (15, 1), without it a newer one than all.
+
+    Raises SimulationError.
+    """
     asked = os.environ.get(MACOS, "")
     if asked and not re.fullmatch(r"\d{1,2}(\.\d{1,2})?", asked):
         raise SimulationError(f"{MACOS}={asked}: a version of macOS is such as 14 or 15.1")
@@ -113,6 +116,8 @@ def complete_python(device: ModuleType) -> None:
     }
     for name, function in functions.items():
         setattr(torch._C, name, function)
+    if hasattr(torch.mps, "streams"):
+        complete_streams(torch._C._MPSStreamBase)
     torch._C._has_mps = True
     torch.storage._StorageBase.mps = storage_to_mps
     torch.UntypedStorage.clone = clone_storage
@@ -120,6 +125,31 @@ def complete_python(device: ModuleType) -> None:
         torch._refs.linalg.mps_lib._destroy()
     platform.processor = lambda: "arm"  # Lightning asks this beside PyTorch; else it takes the CPU, silently
     torch.backends.mps.is_available.cache_clear()
+
+
+def complete_streams(base: type) -> None:
+    """Fill in the base of torch.mps.Stream, as of PyTorch 2.15; work is done when a call returns."""
+    current = 0
+
+    def begin(stream: object, *, stream_id: int = 0) -> None:
+        stream.__dict__["stream_id"] = stream_id
+
+    def select(stream: object) -> None:
+        nonlocal current
+        current = stream.stream_id
+
+    members = {
+        "__new__": staticmethod(lambda cls, **_: object.__new__(cls)),
+        "__init__": begin,
+        "__eq__": lambda stream, other: isinstance(other, base) and stream.stream_id == other.stream_id,
+        "__hash__": lambda stream: hash(stream.stream_id),
+        "stream_id": property(lambda stream: stream.__dict__["stream_id"]),
+        "synchronize": lambda stream: None,
+    }
+    for name, member in members.items():
+        setattr(base, name, member)
+    torch._C._mps_getCurrentStream = lambda: base(stream_id=current)
+    torch._C._mps_setStream = select
 
 
 def storage_to_mps(storage: torch.UntypedStorage) -> torch.UntypedStorage:

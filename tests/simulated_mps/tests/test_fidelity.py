@@ -61,7 +61,8 @@ def test_what_runs_on_the_cpu_depends_on_the_release():
     assert always_on_cpu("2.14") == {"embedding_renorm_"}
 
 
-def test_the_svd_of_2_13_runs_on_the_cpu():
+def test_the_svd_of_2_13_runs_on_the_cpu(own_rules):
+    device.enable("2.13")
     matrix = torch.tensor([[3.0, 0.0], [0.0, 2.0]], device=MPS)
     left, values, right = torch.linalg.svd(matrix)
     assert values.device.type == "mps"
@@ -102,6 +103,16 @@ def test_events_measure_time():
     untimed.record()
     with pytest.raises(RuntimeError, match="enable_timing=True"):
         untimed.elapsed_time(end)
+
+
+@pytest.mark.skipif(not hasattr(torch.mps, "streams"), reason="PyTorch has streams of MPS since 2.15")
+def test_streams_can_be_chosen():
+    other = torch.mps.Stream(stream_id=1)
+    assert torch.mps.current_stream() == torch.mps.default_stream() != other
+    with torch.mps.stream(other):
+        assert torch.mps.current_stream().stream_id == 1
+    other.synchronize()
+    assert torch.mps.current_stream().stream_id == 0
 
 
 def test_traces_of_the_profiler_are_accepted():

@@ -118,8 +118,8 @@ FORWARD = {
 
 
 @pytest.mark.parametrize("name", FORWARD)
-def test_torch_func_takes_linear_layers_apart_up_to_2_13(name):
-    """Its wrappers do not know MPS before 2.14 (ATen/functorch/BatchedTensorImpl.h), so it never sees the kernel."""
+def test_torch_func_has_forward_gradients_of_linear_layers(name):
+    """It reaches the parts of the layer, on a Mac as here: the C++ is the same."""
     torch.manual_seed(0)
     layer, x = nn.Linear(3, 4), torch.randn(2, 3)
     expected = FORWARD[name](lambda x: layer(x).tanh(), x)
@@ -128,7 +128,7 @@ def test_torch_func_takes_linear_layers_apart_up_to_2_13(name):
 
 
 def attention(x, mask=None):
-    """Return attention of `x` with itself; on the CPU, whose fast kernel has no forward gradient, in its parts."""
+    """Return attention of `x` with itself; on the CPU in its parts, since its kernel has no forward gradient."""
     if x.device == MPS:
         return F.scaled_dot_product_attention(x, x, x, attn_mask=mask)
     scores = x @ x.transpose(-1, -2) / x.shape[-1] ** 0.5
