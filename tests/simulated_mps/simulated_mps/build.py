@@ -47,12 +47,10 @@ def cache_folder() -> Path:
 
 def compile_command(target: Path) -> list[str]:
     """Return the command that compiles the device to `target`, an extension module."""
-    from torch.utils import (
-        cpp_extension,
-    )  # here, since it warns where PyTorch is built for CUDA and there is none
-
     compiler = shlex.split(os.environ.get("CXX", "c++"))
-    includes = [*cpp_extension.include_paths(), sysconfig.get_path("include")]
+    folder = Path(torch.__file__).parent
+    headers = folder / "include"
+    includes = [headers, headers / "torch/csrc/api/include", sysconfig.get_path("include")]
     return [
         *compiler,
         *("-std=c++20", "-O1", "-shared", "-fPIC", "-DTORCH_API_INCLUDE_EXTENSION_H"),
@@ -60,7 +58,7 @@ def compile_command(target: Path) -> list[str]:
         *(f"-isystem{path}" for path in includes),
         str(HERE / "device.cpp"),
         *("-o", str(target)),
-        *(f"-L{path}" for path in cpp_extension.library_paths()),
+        f"-L{folder / 'lib'}",
         *("-lc10", "-ltorch_cpu", "-ltorch", "-ltorch_python"),
     ]
 

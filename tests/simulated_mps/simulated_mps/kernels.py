@@ -72,7 +72,7 @@ def installed_kernels() -> set[str]:
 
 @functools.cache
 def installed_composed_with_kernel() -> set[str]:
-    """Return what is composed of others on all devices of the installed PyTorch that have no kernel as MPS has.
+    """Return what the installed PyTorch composes of others, except on devices that have a kernel as MPS has.
 
     Raises SimulationError.
     """

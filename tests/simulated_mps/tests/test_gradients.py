@@ -128,7 +128,7 @@ def test_torch_func_has_forward_gradients_of_linear_layers(name):
 
 
 def attention(x, mask=None):
-    """Return attention of `x` with itself; on the CPU in its parts, since its kernel has no forward gradient."""
+    """Return attention of `x` with itself; on the CPU in its parts, for their gradients."""
     if x.device == MPS:
         return F.scaled_dot_product_attention(x, x, x, attn_mask=mask)
     scores = x @ x.transpose(-1, -2) / x.shape[-1] ** 0.5
