@@ -160,7 +160,7 @@ def test_waits_are_found():
 def test_what_cannot_be_compiled_runs_eagerly(monkeypatch):
     """Inductor finds no Metal compiler here, so the guard has something to guard against."""
     monkeypatch.setattr(compilation, "is_on_mps", lambda graph: False)  # else it is not asked
-    model = nn.Linear(3, 2).to(MPS)
+    model = nn.Sequential(nn.Linear(3, 2), nn.Tanh()).to(MPS)
     network, note = compile_or_eager(model, lambda network: network(torch.ones(4, 3, device=MPS)).mean())
     assert network is model
     assert note.startswith("not compiled: ")

@@ -120,10 +120,19 @@ def write(releases: Sequence[Release], path: Path = OUTPUT) -> None:
 
 
 def write_simulated(releases: Sequence[Release], path: Path = SIMULATED) -> None:
-    """Write what the simulated device knows: the marks of all operators that have a kernel in one release."""
+    """Write what the simulated device knows: the marks of all operators that have a kernel in one release.
+
+    Those of "sparse" take sparse tensors.
+    """
     releases = [release for release in releases if number(release.minor) >= number(TABLES_FROM)]
     kernels = {
         name: re.sub("[o.]", "-", marks) for name, marks in make_marks(releases).items() if "x" in marks
     }
+    names = sorted({name for release in releases for name in release.with_kernel("SparseMPS")})
+    sparse = {
+        name: "".join("x" if name in release.with_kernel("SparseMPS") else "-" for release in releases)
+        for name in names
+    }
     known = {release.minor: {"version": release.version, "commit": release.commit} for release in releases}
-    path.write_text(json.dumps({"releases": known, "kernels": kernels}, indent=0) + "\n", encoding="utf-8")
+    content = {"releases": known, "kernels": kernels, "sparse": sparse}
+    path.write_text(json.dumps(content, indent=0) + "\n", encoding="utf-8")

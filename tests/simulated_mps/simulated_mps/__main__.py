@@ -24,7 +24,7 @@ from simulated_mps import enable, report
 from simulated_mps.build import compiled_device
 from simulated_mps.errors import SimulationError
 from simulated_mps.gate import Gate, add_options
-from simulated_mps.processes import LIKE_MACOS
+from simulated_mps.processes import LIKE_MACOS, MACOS
 from simulated_mps.reports import NO_OPERATORS
 
 
@@ -39,6 +39,7 @@ def read_command_line(argv: Sequence[str]) -> argparse.Namespace:
         "--allow-no-operators", action="store_true", help="do not fail when no operator ran on the device"
     )
     parser.add_argument("--like-macos", action="store_true", help="start worker processes as macOS does")
+    parser.add_argument("--as-macos", metavar="VERSION", help="pretend this macOS, such as 14 or 15.1")
     add_options(parser.add_argument, "--")
     parser.add_argument("--compile", action="store_true", help="only compile the device, where that is due")
     parser.add_argument("-m", dest="is_module", action="store_true", help="the script is a module's name")
@@ -98,6 +99,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = read_command_line(sys.argv[1:] if argv is None else argv)
     if options.like_macos:
         os.environ[LIKE_MACOS] = "1"
+    if options.as_macos:
+        os.environ[MACOS] = options.as_macos
     try:
         if options.compile:
             print(compiled_device())

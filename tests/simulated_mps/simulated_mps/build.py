@@ -11,25 +11,24 @@ from pathlib import Path
 from types import ModuleType
 
 import torch
-from torch.utils import cpp_extension
 
 from simulated_mps.errors import SimulationError
 
 HERE = Path(__file__).parent
 SOURCES = sorted([*HERE.glob("*.cpp"), *HERE.glob("*.h")])
 NAME = "simulated_mps_device"
-SUPPORTED = ("2.13",)  # releases of PyTorch that this was compiled and tested with
-INSTALL = "pip install torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu"
+SUPPORTED = ("2.13", "2.14", "2.15")  # releases of PyTorch that this was compiled and tested with
+INSTALL = "pip install torch==2.15.0"
 
 
 def check_pytorch() -> None:
     """Raise SimulationError when this PyTorch cannot hold the simulated device."""
     if torch.backends.mps.is_built():
         raise SimulationError("this PyTorch has the real MPS; the simulated one is for machines without it")
-    if torch.version.cuda is not None or torch.version.hip is not None:
+    if torch.cuda.is_available() or torch.version.hip is not None:
         raise SimulationError(
-            f"PyTorch {torch.__version__} is built for CUDA or ROCm, beside which MPS cannot be; "
-            f"in an environment of its own: {INSTALL}"
+            f"PyTorch {torch.__version__} has a CUDA GPU or is built for ROCm, beside which MPS cannot be; "
+            "hide the GPU: CUDA_VISIBLE_DEVICES= before the command"
         )
     release = ".".join(torch.__version__.split(".")[:2])
     if release not in SUPPORTED:
@@ -49,7 +48,9 @@ def cache_folder() -> Path:
 def compile_command(target: Path) -> list[str]:
     """Return the command that compiles the device to `target`, an extension module."""
     compiler = shlex.split(os.environ.get("CXX", "c++"))
-    includes = [*cpp_extension.include_paths(), sysconfig.get_path("include")]
+    folder = Path(torch.__file__).parent
+    headers = folder / "include"
+    includes = [headers, headers / "torch/csrc/api/include", sysconfig.get_path("include")]
     return [
         *compiler,
         *("-std=c++20", "-O1", "-shared", "-fPIC", "-DTORCH_API_INCLUDE_EXTENSION_H"),
@@ -57,7 +58,7 @@ def compile_command(target: Path) -> list[str]:
         *(f"-isystem{path}" for path in includes),
         str(HERE / "device.cpp"),
         *("-o", str(target)),
-        *(f"-L{path}" for path in cpp_extension.library_paths()),
+        f"-L{folder / 'lib'}",
         *("-lc10", "-ltorch_cpu", "-ltorch", "-ltorch_python"),
     ]
 

@@ -2,6 +2,7 @@
 // memory, after it was checked that the real device would accept it.
 
 #include <ATen/EmptyTensor.h>
+#include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/native/CPUFallback.h>
 #include <ATen/native/TensorFactories.h>
 #include <ATen/ops/_reshape_alias_native.h>
@@ -9,6 +10,9 @@
 #include <ATen/ops/as_strided_native.h>
 #include <ATen/ops/convolution.h>
 #include <ATen/ops/convolution_backward.h>
+#include <ATen/ops/copy_sparse_to_sparse_native.h>
+#include <ATen/ops/copy_native.h>
+#include <ATen/ops/scaled_dot_product_attention_native.h>
 #include <ATen/ops/view_native.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/extension.h>
@@ -16,6 +20,7 @@
 
 #include "listener.h"
 #include "memory.h"
+#include "only_mps.h"
 #include "record.h"
 #include "rules.h"
 #include "runtime.h"
@@ -33,11 +38,55 @@ using torch::jit::Stack;
 
 // ---- Arguments and results of any operator ---------------------------------------------------------------------------
 
+// Copies of arguments in half precision, and the way back.
+class InFloat32 {
+ public:
+  IValue widen(const IValue& value) {
+    if (value.isTensor()) return widen(value.toTensor());
+    if (!value.isTensorList()) return value;
+    c10::List<Tensor> list;
+    for (const Tensor& tensor : value.toTensorVector()) list.push_back(widen(tensor));
+    return list;
+  }
+
+  void narrow(const c10::FunctionSchema& schema, Stack& stack) const {
+    for (const auto& pair : pairs_) {
+      if (!schema.is_mutable()) break;
+      pair.narrow.resize_as_(pair.wide).copy_(pair.wide);
+    }
+    for (auto i = stack.size() - schema.returns().size(); i < stack.size(); ++i)
+      if (stack[i].isTensor()) stack[i] = narrow(stack[i].toTensor());
+  }
+
+ private:
+  struct Pair {
+    Tensor narrow, wide;
+  };
+
+  Tensor widen(const Tensor& tensor) {
+    if (!tensor.defined() || !c10::isReducedFloatingType(tensor.scalar_type())) return tensor;
+    for (const auto& pair : pairs_)
+      if (pair.narrow.is_same(tensor)) return pair.wide;
+    pairs_.push_back(Pair{tensor, tensor.to(c10::kFloat)});
+    return pairs_.back().wide;
+  }
+
+  Tensor narrow(const Tensor& tensor) const {
+    for (const auto& pair : pairs_)
+      if (pair.wide.is_same(tensor)) return pair.narrow;
+    return tensor.defined() && tensor.scalar_type() == c10::kFloat ? tensor.to(pairs_.front().narrow.scalar_type())
+                                                                    : tensor;
+  }
+
+  std::vector<Pair> pairs_;
+};
+
 class Call {
  public:
   Call(const c10::OperatorHandle& op, const Operator& known) : op_(op), known_(known) {}
 
-  void run(Stack* stack) {
+  // Compute with the kernel for `key`, a key of the CPU.
+  void run(Stack* stack, DispatchKey key) {
     const auto& arguments = op_.schema().arguments();
     const auto first = stack->size() - arguments.size();
     for (size_t i = 0; i < arguments.size(); ++i) {
@@ -45,15 +94,39 @@ class Call {
       value = value.isNone() && arguments[i].name() == "generator" ? cpu_generator(default_generator()) : to_cpu(value);
     }
     TORCH_CHECK(!mixed_, known_.mixed_text);
-    op_.redispatchBoxed(DispatchKeySet(DispatchKey::CPU), stack);
+    compute(stack, DispatchKeySet(key));
     aliases_.follow();
     for (auto i = stack->size() - op_.schema().returns().size(); i < stack->size(); ++i)
       (*stack)[i] = to_mps((*stack)[i]);
   }
 
  private:
+  // Where the CPU has no kernel for half precision, it computes in float32: MPS mostly has one. For other types it is
+  // not known whether MPS has.
+  void compute(Stack* stack, DispatchKeySet key) {
+    std::optional<Stack> arguments;
+    if (is_half_) arguments.emplace(stack->end() - op_.schema().arguments().size(), stack->end());
+    const auto below = stack->size() - op_.schema().arguments().size();
+    try {
+      op_.redispatchBoxed(key, stack);
+    } catch (const c10::NotImplementedError& error) {
+      const std::string text = error.what_without_backtrace();
+      const auto is_about = [&](const char* type) { return text.find(type) != std::string::npos; };
+      if (!is_about("not implemented for '")) throw;
+      TORCH_CHECK_NOT_IMPLEMENTED(
+          is_half_ && (is_about("'Half'") || is_about("'BFloat16'")),
+          "simulated_mps: the CPU has no kernel for this type; MPS may have one (", known_.name, ": ", text, ")");
+      stack->resize(below);
+      InFloat32 in_float32;
+      for (const auto& argument : *arguments) stack->push_back(in_float32.widen(argument));
+      op_.redispatchBoxed(key, stack);
+      in_float32.narrow(op_.schema(), *stack);
+    }
+  }
+
   Tensor to_cpu(const Tensor& tensor) {
     if (!tensor.defined()) return tensor;
+    is_half_ = is_half_ || c10::isReducedFloatingType(tensor.scalar_type());
     if (tensor.is_mps()) return aliases_.to_cpu(tensor);
     mixed_ = mixed_ || tensor.dim() > 0;  // numbers on the CPU are welcome everywhere
     return tensor;
@@ -86,7 +159,7 @@ class Call {
     TORCH_CHECK(
         generator.device().is_mps(), "Expected a 'mps' device type for generator but found '", generator.device().type(),
         "'");
-    return at::Generator(static_cast<Generator*>(generator.unsafeGetGeneratorImpl())->inner);
+    return next_numbers(generator);
   }
 
   IValue to_mps(const IValue& value) {
@@ -100,7 +173,7 @@ class Call {
   const c10::OperatorHandle& op_;
   const Operator& known_;
   Aliases aliases_;
-  bool mixed_ = false;
+  bool mixed_ = false, is_half_ = false;
 };
 
 void any_operator(const c10::OperatorHandle& op, Stack* stack) {
@@ -108,35 +181,38 @@ void any_operator(const c10::OperatorHandle& op, Stack* stack) {
   admit(known);
   note_wait(known, Arguments(op, *stack));
   if (known.verdict == Operator::Verdict::has_kernel) obey(known, Arguments(op, *stack));
-  Call(op, known).run(stack);
+  Call(op, known).run(stack, DispatchKey::CPU);
 }
 
-// Operators that are composed of others here, but have a kernel with rules of its own on the real device.
-void composed_with_rules(const c10::OperatorHandle& op, Stack* stack) {
-  obey(record().find(op), Arguments(op, *stack));
-  op.redispatchBoxed(DispatchKeySet(DispatchKey::CPU), stack);
+// The CPU adds up all but float32 in float64, MPS in the type of the weights, or int32
+// (aten/src/ATen/native/mps/operations/SummaryOps.mm).
+Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, int64_t minimum) {
+  static auto& op = record().find("aten::bincount");
+  admit(op);
+  record().note("wait", op.name);
+  Aliases aliases;
+  std::optional<Tensor> cpu_weights;
+  if (weights.has_value() && weights->defined()) cpu_weights = aliases.to_cpu(*weights);
+  const auto counts = at::bincount(aliases.to_cpu(self), cpu_weights, minimum);
+  if (!cpu_weights.has_value()) return aliases.to_mps(counts);
+  const auto type = cpu_weights->scalar_type();
+  return aliases.to_mps(counts.to(type == c10::kFloat || type == c10::kHalf ? type : c10::kInt));
+}
+
+// Tensors that hold their elements by coordinates. PyTorch's list names the operators that take them.
+void sparse_operator(const c10::OperatorHandle& op, Stack* stack) {
+  auto& known = record().find_sparse(op);
+  ++known.calls;
+  Call(op, known).run(stack, DispatchKey::SparseCPU);
 }
 
 // ---- New tensors, views, copies --------------------------------------------------------------------------------------
-
-c10::ScalarType accepted(std::optional<c10::ScalarType> dtype) {
-  const auto type = c10::dtype_or_default(dtype);
-  if (type == c10::kDouble || type == c10::kComplexDouble) record().note("refused " + std::string(c10::toString(type)));
-  TORCH_CHECK_TYPE(
-      type != c10::kDouble,
-      "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64. "
-      "Please use float32 instead.");
-  TORCH_CHECK_TYPE(
-      type != c10::kComplexDouble, "Trying to convert ", type,
-      " to the MPS backend but it does not have support for that dtype.");
-  return type;
-}
 
 Tensor empty(
     IntArrayRef size, std::optional<c10::ScalarType> dtype, std::optional<c10::Layout>, std::optional<c10::Device>,
     std::optional<bool>, std::optional<c10::MemoryFormat> format) {
   check_dimensions(size);
-  return at::detail::empty_generic(size, &allocator(), DispatchKeySet(DispatchKey::MPS), accepted(dtype), format);
+  return at::detail::empty_generic(size, &allocator(), DispatchKeySet(DispatchKey::MPS), accepted(c10::dtype_or_default(dtype)), format);
 }
 
 Tensor empty_strided(
@@ -144,7 +220,7 @@ Tensor empty_strided(
     std::optional<c10::Device>, std::optional<bool>) {
   check_dimensions(size);
   return at::detail::empty_strided_generic(
-      size, stride, &allocator(), DispatchKeySet(DispatchKey::MPS), accepted(dtype));
+      size, stride, &allocator(), DispatchKeySet(DispatchKey::MPS), accepted(c10::dtype_or_default(dtype)));
 }
 
 // Zeros without memory, which a gradient may be.
@@ -153,7 +229,7 @@ Tensor zero_tensor(
     std::optional<bool>) {
   static at::native::ZeroTensorAllocator nothing(kDevice);
   const auto keys = DispatchKeySet(DispatchKey::MPS) | DispatchKeySet(DispatchKey::ZeroTensor);
-  return at::detail::empty_generic(size, &nothing, keys, accepted(dtype), std::nullopt);
+  return at::detail::empty_generic(size, &nothing, keys, accepted(c10::dtype_or_default(dtype)), std::nullopt);
 }
 
 // The device keeps 8-bit floats, but has no kernel that converts them. Texts of getMPSDataType and, since 2.13, of
@@ -172,6 +248,7 @@ void check_conversion(const Tensor& self, const Tensor& source) {
 
 Tensor& copy_(Tensor& self, const Tensor& source, bool) {
   if (source._is_zerotensor()) return self.zero_();
+  if (source.is_sparse()) return at::native::copy_sparse_wrapper_(self, source);
   check_conversion(self, source);
   if (self.is_mps() != source.is_mps()) record().note(self.is_mps() ? "cpu to mps" : "mps to cpu");
   Aliases aliases;
@@ -231,6 +308,13 @@ void check_convolution(const Tensor& input, bool transposed) {
   TORCH_CHECK(c10::isFloatingType(type), "Convolution is supported only for Floating types");
 }
 
+// Text and condition of the same file, 2.9 to 2.15. It asks for every size, not only for the channels.
+void check_size(const Tensor& output) {
+  if (record().macos >= kMacOS15_1) return;
+  for (const auto size : output.sizes())
+    TORCH_CHECK_NOT_IMPLEMENTED(size <= 1 << 16, "Output channels > 65536 not supported at the MPS device. ");
+}
+
 // As aten/src/ATen/native/Convolution.cpp does for MPS.
 void check_same_type(const Tensor& input, const Tensor& parameter, const char* name) {
   TORCH_CHECK(
@@ -251,9 +335,11 @@ Tensor convolution(
     cpu_bias = aliases.to_cpu(*bias);
   }
   check_convolution(input, transposed);
-  return aliases.to_mps(at::convolution(
+  const auto output = at::convolution(
       aliases.to_cpu(input), aliases.to_cpu(weight), cpu_bias, stride, padding, dilation, transposed, output_padding,
-      groups));
+      groups);
+  check_size(output);
+  return aliases.to_mps(output);
 }
 
 std::tuple<Tensor, Tensor, Tensor> convolution_backward(
@@ -266,6 +352,7 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward(
   auto [for_input, for_weight, for_bias] = at::convolution_backward(
       aliases.to_cpu(gradient), aliases.to_cpu(input), aliases.to_cpu(weight), bias_size, stride, padding, dilation,
       transposed, output_padding, groups, mask);
+  if (for_input.defined()) check_size(for_input);
   return {aliases.to_mps(for_input), aliases.to_mps(for_weight), aliases.to_mps(for_bias)};
 }
 
@@ -300,16 +387,18 @@ void check_attention(const Tensor& query, const Tensor& key, const Tensor& value
 
 // The table of attention kernels has no place for MPS in this build. The real device, too, takes the composite form
 // whenever a gradient or dropout is needed.
-Tensor attention(
+Tensor attention_by_device(
     const Tensor& query, const Tensor& key, const Tensor& value, const std::optional<Tensor>& mask, double dropout,
     bool causal, std::optional<double> scale, bool grouped) {
+  if (!query.is_mps())
+    return at::native::scaled_dot_product_attention(query, key, value, mask, dropout, causal, scale, grouped);
   check_attention(query, key, value, mask);
   const bool trains = at::GradMode::is_enabled() && (query.requires_grad() || key.requires_grad() || value.requires_grad());
   record().note(trains ? "attention with gradients" : "attention without gradients");
   std::optional<Tensor> bias = mask;
   if (mask.has_value() && mask->dtype() == at::kBool)
     bias = at::zeros_like(*mask, query.options())
-               .masked_fill_(mask->logical_not(), -std::numeric_limits<double>::infinity());
+               .masked_fill(mask->logical_not(), -std::numeric_limits<double>::infinity());
   return std::get<0>(at::_scaled_dot_product_attention_math(
       query, key, value, bias, dropout, causal, std::nullopt, scale, grouped));
 }
@@ -321,10 +410,38 @@ void whole_on_cpu(const c10::OperatorHandle& op, Stack* stack) {
   at::native::cpu_fallback(op, stack);
 }
 
-void send_to_cpu(const std::string& name) {
-  static torch::Library library(torch::Library::IMPL, "aten", DispatchKey::MPS, __FILE__, __LINE__);
-  static std::unordered_set<std::string> sent;
-  if (sent.insert(name).second) library.impl(name.c_str(), torch::CppFunction::makeFromBoxedFunction<&whole_on_cpu>());
+// Register `function` for operators that this PyTorch knows, except where one written for them is.
+template <c10::KernelFunction::BoxedKernelFunction* function>
+void implement(torch::Library& library, DispatchKey key, const std::vector<std::string>& names) {
+  for (const auto& full : names) {
+    const auto dot = full.find('.');
+    const auto name = "aten::" + full.substr(0, dot), overload = dot == std::string::npos ? "" : full.substr(dot + 1);
+    const auto op = c10::Dispatcher::singleton().findSchema({name, overload});
+    if (op.has_value() && !op->hasKernelForDispatchKey(key))
+      library.impl(full.c_str(), torch::CppFunction::makeFromBoxedFunction<function>());
+  }
+}
+
+// Operators for which PyTorch would not ask the fallback, by release: composed of others, or of sparse tensors.
+struct ByRelease {
+  torch::Library dense{torch::Library::IMPL, "aten", DispatchKey::MPS, __FILE__, __LINE__};
+  torch::Library sparse{torch::Library::IMPL, "aten", DispatchKey::SparseMPS, __FILE__, __LINE__};
+};
+
+void register_by_release(
+    const std::vector<std::string>& with_kernel, const std::vector<std::string>& whole,
+    const std::vector<std::string>& sparse) {
+  static std::optional<ByRelease> registered;
+  registered.reset();
+  auto& now = registered.emplace();
+  implement<&any_operator>(now.dense, DispatchKey::MPS, with_kernel);
+  implement<&whole_on_cpu>(now.dense, DispatchKey::MPS, whole);
+  implement<&sparse_operator>(now.sparse, DispatchKey::SparseMPS, sparse);
+}
+
+// Text of aten/src/ATen/native/DispatchStub.cpp: only the CPU and CUDA compute this window.
+void no_kaiser_window(const c10::OperatorHandle&, Stack*) {
+  TORCH_CHECK(false, "DispatchStub: missing kernel for mps");
 }
 
 TORCH_LIBRARY_IMPL(_, MPS, m) {
@@ -345,20 +462,48 @@ TORCH_LIBRARY_IMPL(aten, MPS, m) {
   m.impl("set_.source_Storage", set_whole_storage);
   m.impl("set_.source_Tensor", set_tensor);
   m.impl("set_", set_empty);
+  m.impl("bincount", bincount);
   m.impl("convolution_overrideable", convolution);
   m.impl("convolution_backward_overrideable", convolution_backward);
   m.impl("_slow_conv2d_forward", slow_convolution);
-  m.impl("scaled_dot_product_attention", attention);
-  for (const auto* name : {"linear", "lstm.input"})
-    m.impl(name, torch::CppFunction::makeFromBoxedFunction<&composed_with_rules>());
-  for (const auto* name : {"addr", "addr.out"})  // composed of others, were it not for this
-    m.impl(name, torch::CppFunction::makeFromBoxedFunction<&any_operator>());
+  m.impl("linear_backward", linear_backward);
+  m.impl("max_pool2d_backward", max_pool2d_backward);
+  m.impl("_lstm_mps", lstm);
+  m.impl("lstm_mps_backward", lstm_backward);
+  m.impl("_convert_weight_to_int4pack", pack_int4);
+  m.impl("_weight_int4pack_mm", multiply_int4);
+  for (const auto* name : {"kaiser_window", "kaiser_window.periodic", "kaiser_window.beta"})
+    m.impl(name, torch::CppFunction::makeFromBoxedFunction<&no_kaiser_window>());
 }
 
-TORCH_LIBRARY_IMPL(aten, AutogradMPS, m) {
-  m.impl("scaled_dot_product_attention", attention);
-  for (const auto* name : {"linear", "lstm.input"})
-    m.impl(name, torch::CppFunction::makeFromBoxedFunction<&composed_with_rules>());
+TORCH_LIBRARY_IMPL(aten, SparseMPS, m) {
+  m.impl("copy_", at::native::copy_sparse_wrapper_);
+  m.impl("copy_sparse_to_sparse_", at::native::copy_sparse_);
+}
+
+// PyTorch allows one accelerator, and in its builds for CUDA that is CUDA, with a GPU or without. So its hooks become
+// those of a build without: the object stays, and calls the functions of its base.
+void hide_cuda() {
+  static const at::CUDAHooksInterface none;
+  auto* hooks = const_cast<at::CUDAHooksInterface*>(&at::detail::getCUDAHooks());
+  std::memcpy(static_cast<void*>(hooks), static_cast<const void*>(&none), sizeof(void*));
+}
+
+// Composed operators of which builds with MPS compose others, in place of those of this build: for all keys, since
+// torch.func does not ask for a kernel of the device.
+void replace_composed() {
+  struct Silent final : c10::WarningHandler {  // PyTorch warns that they were there
+    void process(const c10::Warning&) override {}
+  } silent;
+  const c10::WarningUtils::WarningHandlerGuard guard(&silent);
+  static torch::Library composed(
+      torch::Library::IMPL, "aten", DispatchKey::CompositeImplicitAutograd, __FILE__, __LINE__);
+  composed.impl("lstm.input", lstm_by_device);
+  composed.impl("scaled_dot_product_attention", attention_by_device);
+  static torch::Library batched(
+      torch::Library::IMPL, "aten", DispatchKey::FuncTorchBatchedDecomposition, __FILE__, __LINE__);
+  static torch::Library vmap(torch::Library::IMPL, "aten", DispatchKey::FuncTorchVmapMode, __FILE__, __LINE__);
+  for (auto* library : {&batched, &vmap}) library->impl("scaled_dot_product_attention", attention_by_device);
 }
 
 C10_REGISTER_GUARD_IMPL(MPS, Guard)
@@ -378,6 +523,8 @@ C10_REGISTER_TYPED_CLASS(MPSHooksRegistry, "MPSHooks", simulated_mps::Hooks)
 
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   using namespace simulated_mps;
+  hide_cuda();
+  replace_composed();
   m.def("set_rules", [](const std::vector<std::string>& kernels, const std::vector<std::string>& always_on_cpu,
                         bool fallback, const std::string& commit, int release) {
     auto& rules = record();
@@ -389,8 +536,9 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
     rules.release = release;
     for (auto& [name, op] : rules.operators) op->choose(rules.judge(name), release);
   });
+  m.def("set_macos", [](int major, int minor) { record().macos = major * 100 + minor; });
   m.def("verdict", [](const std::string& name) { return static_cast<int>(record().judge(name)); });
-  m.def("send_to_cpu", &send_to_cpu);
+  m.def("register_by_release", &register_by_release);
   m.def("operators", [] {  // name → (verdict, calls)
     auto& rules = record();
     const std::lock_guard<std::mutex> lock(rules.mutex);

@@ -3,6 +3,7 @@
 import atexit
 import os
 import platform
+import re
 import time
 from types import ModuleType
 
@@ -11,11 +12,18 @@ import torch
 from simulated_mps import findings, processes
 from simulated_mps.build import load_device
 from simulated_mps.compilation import replace_inductor
-from simulated_mps.kernels import always_on_cpu, installed_kernels, kernels_of, table
+from simulated_mps.errors import SimulationError
+from simulated_mps.kernels import (
+    always_on_cpu,
+    composed_with_kernel,
+    installed_kernels,
+    kernels_of,
+    sparse_kernels,
+    table,
+)
 
 GIGABYTE = 1 << 30
 RECOMMENDED_MAX_MEMORY = 11 * GIGABYTE  # about what a Mac with 16 GB reports
-
 COMPOSED = {"linalg_svd", "linalg_svd.U"}  # of others; the rest of always_on_cpu() has one kernel on the CPU
 
 loaded: ModuleType | None = None
@@ -26,11 +34,12 @@ def enable(as_torch: str | None = None) -> None:
     """Give PyTorch the device "mps", with the operators of release `as_torch` ("2.9"), else of its own.
 
     Once per process, before a tensor or module is moved; processes started later have it from their start.
-    PYTORCH_ENABLE_MPS_FALLBACK is read here. Raises SimulationError when this PyTorch cannot hold the device,
-    and for a release without a table.
+    PYTORCH_ENABLE_MPS_FALLBACK and SIMULATED_MPS_MACOS are read here.
+    Raises SimulationError when this PyTorch cannot hold the device, and for a release without a table.
     """
     global loaded, release
     kernels = kernels_of(as_torch) if as_torch else installed_kernels()
+    macos = macos_asked_for()
     if loaded is None:
         end_quietly()
         loaded = load_device()
@@ -42,22 +51,40 @@ def enable(as_torch: str | None = None) -> None:
         processes.refuse_tensors_of_workers()
         processes.collect_counts()
     processes.give_children_the_device(as_torch)
+    loaded.set_macos(*macos)
+    torch._C._mps_is_on_macos_or_newer = lambda major, minor: (major, minor) <= macos
+    torch.backends.mps.is_macos_or_newer.cache_clear()
     release = as_torch or ".".join(torch.__version__.split(".")[:2])
     commit = table()["releases"].get(release, {}).get("commit", "unknown")
+    sparse = sparse_kernels(as_torch)
     loaded.set_rules(
-        sorted(f"aten::{name}" for name in kernels),
+        [f"aten::{name}" for name in kernels] + [f"aten::{name} (sparse)" for name in sparse],
         sorted(f"aten::{name}" for name in always_on_cpu(release)),
         fallback_is_on(),
         commit,
         int(release.split(".")[1]),
     )
-    for name in sorted(always_on_cpu(release) & COMPOSED):
-        loaded.send_to_cpu(name)
+    whole_on_cpu = always_on_cpu(release) & COMPOSED
+    loaded.register_by_release(
+        *(sorted(names) for names in (composed_with_kernel(as_torch), whole_on_cpu, sparse))
+    )
 
 
 def fallback_is_on() -> bool:
     """Return whether the variable is set as releases since 2.8 read it: to anything but exactly 0."""
     return os.environ.get("PYTORCH_ENABLE_MPS_FALLBACK", "0") != "0"
+
+
+def macos_asked_for() -> tuple[int, int]:
+    """Return the macOS that SIMULATED_MPS_MACOS names, (15, 1), without it a newer one than all.
+
+    Raises SimulationError.
+    """
+    asked = os.environ.get(processes.MACOS, "")
+    if asked and not re.fullmatch(r"\d{1,2}(\.\d{1,2})?", asked):
+        raise SimulationError(f"{processes.MACOS}={asked}: a version of macOS is such as 14 or 15.1")
+    major, _, minor = (asked or "99").partition(".")
+    return int(major), int(minor or 0)
 
 
 def end_quietly() -> None:
@@ -74,7 +101,6 @@ def complete_python(device: ModuleType) -> None:
     """Fill in what torch._C has only in builds with MPS; let PyTorch ask again whether there is one."""
     functions = {
         "_mps_is_available": lambda: True,
-        "_mps_is_on_macos_or_newer": lambda major, minor: True,
         "_mps_is_in_bad_fork": lambda: False,
         "_mps_deviceSynchronize": lambda: None,
         "_mps_emptyCache": lambda: None,
@@ -92,13 +118,40 @@ def complete_python(device: ModuleType) -> None:
     }
     for name, function in functions.items():
         setattr(torch._C, name, function)
+    if hasattr(torch.mps, "streams"):
+        complete_streams(torch._C._MPSStreamBase)
     torch._C._has_mps = True
     torch.storage._StorageBase.mps = storage_to_mps
     torch.UntypedStorage.clone = clone_storage
-    torch._refs.linalg.mps_lib._destroy()  # of 2.10 to 2.13; the tables decide, as for all others
+    if hasattr(torch._refs.linalg, "mps_lib"):  # of 2.10 to 2.13; the tables decide, as for all others
+        torch._refs.linalg.mps_lib._destroy()
     platform.processor = lambda: "arm"  # Lightning asks this beside PyTorch; else it takes the CPU, silently
-    for asked_before in (torch.backends.mps.is_available, torch.backends.mps.is_macos_or_newer):
-        asked_before.cache_clear()
+    torch.backends.mps.is_available.cache_clear()
+
+
+def complete_streams(base: type) -> None:
+    """Fill in the base of torch.mps.Stream, as of PyTorch 2.15; work is done when a call returns."""
+    current = 0
+
+    def begin(stream: object, *, stream_id: int = 0) -> None:
+        stream.__dict__["stream_id"] = stream_id
+
+    def select(stream: object) -> None:
+        nonlocal current
+        current = stream.stream_id
+
+    members = {
+        "__new__": staticmethod(lambda cls, **_: object.__new__(cls)),
+        "__init__": begin,
+        "__eq__": lambda stream, other: isinstance(other, base) and stream.stream_id == other.stream_id,
+        "__hash__": lambda stream: hash(stream.stream_id),
+        "stream_id": property(lambda stream: stream.__dict__["stream_id"]),
+        "synchronize": lambda stream: None,
+    }
+    for name, member in members.items():
+        setattr(base, name, member)
+    torch._C._mps_getCurrentStream = lambda: base(stream_id=current)
+    torch._C._mps_setStream = select
 
 
 def refuse_capture(name: str) -> None:

@@ -1,14 +1,17 @@
 """Which operators have an MPS kernel in which release of PyTorch."""
 
+import functools
 import json
 from importlib.util import find_spec
 from pathlib import Path
 
 from simulated_mps.errors import SimulationError
-from simulated_mps.native_functions import read_marks
+from simulated_mps.native_functions import read_composed_with_kernel, read_marks, read_sparse
 
 TABLE = Path(__file__).with_name("kernels.json")  # written by tools.measuring.releases from the macOS wheels
 
+
+LIST = "ATen/native/native_functions.yaml"
 
 # Registered for MPS beside native_functions.yaml, to run on the CPU whatever PYTORCH_ENABLE_MPS_FALLBACK says
 # (aten/src/ATen/mps/MPSFallback.mm). Read in the machine code of the macOS wheels of the commits in TABLE:
@@ -40,20 +43,60 @@ def kernels_of(release: str) -> set[str]:
 
     Raises SimulationError for a release without a table.
     """
-    content = table()
-    known = list(content["releases"])
+    position = position_of(release)
+    return {name for name, marks in table()["kernels"].items() if marks[position] != "-"}
+
+
+def position_of(release: str) -> int:
+    """Return which mark of the table stands for `release`. Raises SimulationError for one without a table."""
+    known = releases()
     if release not in known:
         raise SimulationError(f"--as-torch {release}: there are tables for {', '.join(known)}")
-    position = known.index(release)
-    return {name for name, marks in content["kernels"].items() if marks[position] != "-"}
+    return known.index(release)
+
+
+def packaged(name: str) -> Path:
+    """Return a file that comes with the installed PyTorch. Raises SimulationError."""
+    torchgen = find_spec("torchgen")
+    path = Path(torchgen.origin).parent / "packaged" / name if torchgen else None
+    if path is None or not path.is_file():
+        raise SimulationError(f"this PyTorch has no torchgen/packaged/{name}; use pip's")
+    return path
 
 
 def installed_kernels() -> set[str]:
     """Return those of the installed PyTorch, whose list comes with it. Raises SimulationError."""
-    torchgen = find_spec("torchgen")
-    path = Path(torchgen.origin).parent / "packaged/ATen/native/native_functions.yaml" if torchgen else None
-    if path is None or not path.is_file():
-        raise SimulationError(
-            "this PyTorch has no torchgen/packaged/ATen/native/native_functions.yaml; use pip's"
-        )
-    return {name for name, mark in read_marks(path).items() if mark != "-"} | REGISTERED_IN_PYTHON
+    marks = read_marks(packaged(LIST))
+    return {name for name, mark in marks.items() if mark != "-"} | REGISTERED_IN_PYTHON
+
+
+@functools.cache
+def installed_composed_with_kernel() -> set[str]:
+    """Return what the installed PyTorch composes of others, except on devices that have a kernel as MPS has.
+
+    Raises SimulationError.
+    """
+    return read_composed_with_kernel(packaged(LIST), packaged("autograd/derivatives.yaml"))
+
+
+def composed_with_kernel(release: str | None) -> set[str]:
+    """Return those of them that have the kernel in `release`, None: in the installed one.
+
+    Raises SimulationError.
+    """
+    found = installed_composed_with_kernel()
+    if release is None:
+        return found
+    position, marks = position_of(release), table()["kernels"]
+    return {name for name in found if marks.get(name, "-" * len(releases()))[position] == "x"}
+
+
+def sparse_kernels(release: str | None) -> set[str]:
+    """Return the operators that take sparse tensors in `release`, None: in the installed one.
+
+    Raises SimulationError.
+    """
+    if release is None:
+        return read_sparse(packaged(LIST))
+    position = position_of(release)
+    return {name for name, marks in table()["sparse"].items() if marks[position] == "x"}

@@ -4,6 +4,7 @@
 // copy. It lives as long as one operator call.
 #pragma once
 
+#include <ATen/SparseTensorImpl.h>
 #include <ATen/core/Tensor.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/StorageImpl.h>
@@ -20,6 +21,18 @@ const c10::Device kDevice(c10::kMPS, 0);
 // Text of aten/src/ATen/mps/EmptyTensor.cpp, for new tensors; a view may have more dimensions.
 inline void check_dimensions(c10::IntArrayRef size) {
   TORCH_CHECK(size.size() <= 16, "MPS supports tensors with dimensions <= 16, but got ", size.size(), ".");
+}
+
+// Return the type of a new tensor: the device has no float64. Texts of the same file.
+inline c10::ScalarType accepted(c10::ScalarType type) {
+  if (type != c10::kDouble && type != c10::kComplexDouble) return type;
+  record().note("refused " + std::string(c10::toString(type)));
+  TORCH_CHECK_TYPE(
+      type != c10::kDouble,
+      "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64. "
+      "Please use float32 instead.");
+  TORCH_CHECK_TYPE(
+      false, "Trying to convert ", type, " to the MPS backend but it does not have support for that dtype.");
 }
 
 struct Block {
@@ -80,7 +93,13 @@ class Aliases {
   at::Tensor to_cpu(const at::Tensor& tensor) {
     for (const auto& pair : tensors_)
       if (pair.original.is_same(tensor)) return pair.alias;
-    auto alias = view(cpu_storage(tensor), tensor, c10::DispatchKey::CPU);
+    at::Tensor alias;
+    if (tensor.is_sparse()) {
+      const auto* impl = sparse(tensor);
+      alias = coordinates(tensor, to_cpu(impl->indices()), to_cpu(impl->values()), c10::DispatchKey::SparseCPU);
+    } else {
+      alias = view(cpu_storage(tensor), tensor, c10::DispatchKey::CPU);
+    }
     if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) alias.unsafeGetTensorImpl()->set_wrapped_number(true);
     tensors_.push_back(TensorPair{tensor, alias});
     return alias;
@@ -89,9 +108,14 @@ class Aliases {
   // Return the MPS tensor that `tensor` is the alias of, or a view of one, or a new one that takes over its memory.
   at::Tensor to_mps(const at::Tensor& tensor) {
     if (!tensor.defined() || !tensor.is_cpu()) return tensor;
-    TORCH_CHECK_NOT_IMPLEMENTED(tensor.has_storage(), "simulated_mps has no sparse tensors; the real device has some");
     for (const auto& pair : tensors_)
       if (pair.alias.is_same(tensor)) return pair.original;
+    if (tensor.is_sparse()) {
+      const auto* impl = sparse(tensor);
+      return coordinates(tensor, to_mps(impl->indices()), to_mps(impl->values()), c10::DispatchKey::SparseMPS);
+    }
+    TORCH_CHECK_NOT_IMPLEMENTED(
+        tensor.has_storage(), "simulated_mps has no ", tensor.layout(), " tensors; the real device may have some");
     return view(mps_storage(tensor), tensor, c10::DispatchKey::MPS);
   }
 
@@ -102,12 +126,16 @@ class Aliases {
       pair.original->set_data_ptr_noswap(adopt(pair.alias));
       pair.original->set_nbytes(pair.alias->nbytes());
     }
-    for (auto& pair : tensors_) {
-      auto* impl = pair.original.unsafeGetTensorImpl();
-      const auto& alias = pair.alias;
-      if (impl->sizes() != alias.sizes() || impl->strides() != alias.strides() ||
-          impl->storage_offset() != alias.storage_offset())
+    for (size_t i = 0; i < tensors_.size(); ++i) {  // by number, since a sparse tensor may add to the list
+      const auto [original, alias] = tensors_[i];
+      auto* impl = original.unsafeGetTensorImpl();
+      if (original.is_sparse()) {
+        adopt_coordinates(original, alias);
+      } else if (
+          impl->sizes() != alias.sizes() || impl->strides() != alias.strides() ||
+          impl->storage_offset() != alias.storage_offset()) {
         impl->set_sizes_and_strides(alias.sizes(), alias.strides(), alias.storage_offset());
+      }
     }
   }
 
@@ -126,6 +154,29 @@ class Aliases {
     if (like.is_conj()) result._set_conj(true);
     if (like.is_neg()) result._set_neg(true);
     return result;
+  }
+
+  static at::SparseTensorImpl* sparse(const at::Tensor& tensor) {
+    return static_cast<at::SparseTensorImpl*>(tensor.unsafeGetTensorImpl());
+  }
+
+  static at::Tensor coordinates(
+      const at::Tensor& like, const at::Tensor& indices, const at::Tensor& values, c10::DispatchKey key) {
+    auto result = at::detail::make_tensor<at::SparseTensorImpl>(c10::DispatchKeySet(key), like.dtype());
+    auto* impl = sparse(result);
+    const auto* of = sparse(like);
+    impl->raw_resize_(of->sparse_dim(), of->dense_dim(), like.sizes());
+    impl->set_indices_and_values_unsafe(indices, values);
+    impl->set_coalesced(of->coalesced());
+    return result;
+  }
+
+  void adopt_coordinates(const at::Tensor& original, const at::Tensor& alias) {
+    auto *ours = sparse(original), *theirs = sparse(alias);
+    if (ours->sizes() != theirs->sizes() || ours->sparse_dim() != theirs->sparse_dim())
+      ours->raw_resize_(theirs->sparse_dim(), theirs->dense_dim(), theirs->sizes());
+    ours->set_indices_and_values_unsafe(to_mps(theirs->indices()), to_mps(theirs->values()));
+    ours->set_coalesced(theirs->coalesced());
   }
 
   static StoragePtr storage_of(const at::Tensor& tensor) {
@@ -148,6 +199,7 @@ class Aliases {
     for (const auto& pair : storages_)
       if (pair.alias == alias) return pair.original;
     check_dimensions(tensor.sizes());
+    accepted(tensor.scalar_type());
     auto original = c10::make_intrusive<c10::StorageImpl>(
         c10::StorageImpl::use_byte_size_t(), alias->nbytes(), adopt(alias), &allocator(), true);
     storages_.push_back(StoragePair{original, alias});

@@ -32,6 +32,17 @@ def read_entries(path: Path) -> dict[str, Entry]:
     return entries
 
 
+def keys_of(entries: dict[str, Entry], name: str) -> set[str]:
+    """Return the devices with a kernel of `name`, of its own or of the entry whose kernels it uses."""
+    entry = entries[name]
+    return entries[entry.delegate].keys if entry.delegate else entry.keys
+
+
+def is_composed(keys: set[str]) -> bool:
+    """Return whether an operator with these kernels is, or can be, composed of others."""
+    return not keys or any(key.startswith("Composite") for key in keys)
+
+
 def read_marks(path: Path) -> dict[str, str]:
     """Return a mark for every operator in `path`.
 
@@ -39,8 +50,31 @@ def read_marks(path: Path) -> dict[str, str]:
     """
     entries = read_entries(path)
     marks = {}
-    for name, entry in entries.items():
-        keys = entries[entry.delegate].keys if entry.delegate else entry.keys
-        composed = not keys or any(key.startswith("Composite") for key in keys)
-        marks[name] = "x" if "MPS" in keys else "c" if composed else "-"
+    for name in entries:
+        keys = keys_of(entries, name)
+        marks[name] = "x" if "MPS" in keys else "c" if is_composed(keys) else "-"
     return marks
+
+
+def read_sparse(path: Path) -> set[str]:
+    """Return the operators in `path` that take sparse tensors on MPS."""
+    return {name for name, entry in read_entries(path).items() if "SparseMPS" in entry.keys}
+
+
+def read_composed_with_kernel(path: Path, derivatives: Path) -> set[str]:
+    """Return the operators in `path` that are composed of others, except that MPS has a kernel.
+
+    Not those whose gradient `derivatives` gives by an operator that MPS lacks: there PyTorch's C++ decides
+    before, by device, when to take the kernel.
+    """
+    entries = read_entries(path)
+    marks = read_marks(path)
+    missing = {name for name, mark in marks.items() if mark == "-"}
+    formulas = re.split(r"^- name: ", derivatives.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    without_gradient = {
+        formula.partition("(")[0]
+        for formula in formulas
+        if missing & set(re.findall(r"\b\w+(?=\()", formula.partition("\n")[2]))
+    }
+    found = {name for name, mark in marks.items() if mark == "x" and is_composed(keys_of(entries, name))}
+    return found - without_gradient

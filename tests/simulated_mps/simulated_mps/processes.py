@@ -14,6 +14,7 @@ from pathlib import Path
 
 DEVICE = "SIMULATED_MPS"  # what simulated_mps_autoload reads: 1, or a release
 COUNTS = "SIMULATED_MPS_COUNTS"  # the folder in which a process leaves its counts for the one that started it
+MACOS = "SIMULATED_MPS_MACOS"  # the macOS that it pretends, such as 14 or 15.1; without it the newest
 LIKE_MACOS = "SIMULATED_MPS_LIKE_MACOS"  # 1: worker processes begin as on macOS
 
 FAILS_TO_RECEIVE = (

@@ -26,6 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("simulated_mps")
     group.addoption("--simulated-mps", action="store_true", help="give PyTorch a simulated MPS device")
     group.addoption("--as-torch", metavar="RELEASE", help="with the operators of this release, such as 2.9")
+    group.addoption("--as-macos", metavar="VERSION", help="pretend this macOS, such as 14 or 15.1")
     group.addoption("--like-macos", action="store_true", help="and start worker processes as macOS does")
     group.addoption(
         "--allow-no-operators", action="store_true", help="pass even if no operator ran on the device"
@@ -37,7 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Enable the device before any test module is imported."""
     config.addinivalue_line("markers", MARK)
     if not config.getoption("simulated_mps"):
-        for option in ("as-torch", "like-macos", *(f"simulated-mps-{name}" for name in OPTIONS)):
+        for option in ("as-torch", "as-macos", "like-macos", *(f"simulated-mps-{name}" for name in OPTIONS)):
             if config.getoption(option.replace("-", "_")):
                 raise pytest.UsageError(f"--{option} needs --simulated-mps")
         return
@@ -45,6 +46,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
     if config.getoption("like_macos"):
         os.environ[processes.LIKE_MACOS] = "1"
+    if config.getoption("as_macos"):
+        os.environ[processes.MACOS] = config.getoption("as_macos")
     try:
         gate = Gate(lambda name: config.getoption(f"simulated_mps_{name.replace('-', '_')}"), config.rootpath)
         enable(config.getoption("as_torch"))

@@ -42,6 +42,8 @@ struct Operator {
   }
 };
 
+constexpr int kMacOS15_1 = 1501;  // its first number times 100 and its second
+
 // Hears of what happened, such as "item" or "MISSING", and of the operator, where that says more.
 using Listener = std::function<void(const std::string& event, const std::string& op)>;
 
@@ -50,6 +52,7 @@ struct Record {
   std::unordered_set<std::string> kernels;  // operators with a kernel in the chosen release
   std::unordered_set<std::string> always_on_cpu;  // hard-wired to the CPU there, whatever the variable says
   int release = 0;  // by its second number: 13 is 2.13
+  int macos = 99 * 100;  // newer than all
   bool fallback = false;  // PYTORCH_ENABLE_MPS_FALLBACK
   std::string commit;  // of the real device's error text
   std::unordered_map<std::string, std::unique_ptr<Operator>> operators;
@@ -65,6 +68,14 @@ struct Record {
       found->may_wait = found->name == "aten::_index_put_impl_" || handle.hasTag(at::Tag::dynamic_output_shape) ||
           handle.hasTag(at::Tag::data_dependent_output);
     }
+    return *found;
+  }
+
+  // The same operator for sparse tensors is counted apart.
+  Operator& find_sparse(const c10::OperatorHandle& handle) {
+    static thread_local std::unordered_map<const void*, Operator*> known;
+    auto*& found = known[&handle.schema()];
+    if (found == nullptr) found = &find(c10::toString(handle.operator_name()) + " (sparse)");
     return *found;
   }
 

@@ -68,10 +68,12 @@ inline bool is_wrong_maximum(const Arguments& arguments) {
 
 inline bool is_no_floating_image(const Arguments& arguments) { return !c10::isFloatingType(arguments.type("self")); }
 
-inline bool has_projections(const Arguments& arguments) {
-  const auto state = arguments["hx"].toTensorVector();
-  return !arguments.tensor("input").is_cpu() && state.size() == 2 && state[0].dim() == 3 && state[1].dim() == 3 &&
-      state[0].sym_size(2) != state[1].sym_size(2);
+inline bool is_complex(const Arguments& arguments) { return c10::isComplexType(arguments.type("self")); }
+
+inline bool is_complex_matrix(const Arguments& arguments) { return c10::isComplexType(arguments.type("A")); }
+
+inline bool multiplies_int64(const Arguments& arguments) {
+  return arguments.type("self") == c10::kLong && arguments["reduce"].toStringRef() == "prod";
 }
 
 // ---- Texts ----------------------------------------------------------------------------------------------------------
@@ -90,6 +92,10 @@ constexpr const char* kPoolGrows =
 constexpr const char* kWrongMaximum =
     "adaptive_max_pool2d to a larger size, or to one that does not divide: up to PyTorch 2.13, MPS computes wrong "
     "values (https://github.com/pytorch/pytorch/issues/190064)";
+
+constexpr const char* kNoComplexLu = "linalg.lu_factor(): MPS doesn't support complex types.";
+constexpr const char* kNoComplexTriangle = "linalg.solve.triangular(); Only float is supported!";
+constexpr const char* kNoComplexScatter = "scatter(): Yet not supported for complex";
 
 // ---- Rules, in the order in which the device asks -------------------------------------------------------------------
 
@@ -120,9 +126,6 @@ inline const std::vector<Rule> rules{
     {"aten::linear", kFirst, kLatest, [](const A& a) { return a.is_given("bias") && !is_float(a.type("bias")); },
      "MPS device does not support linear for non-float bias"},
 
-    {"aten::lstm.input", kFirst, kLatest, has_projections,
-     "LSTM with projections is not currently supported with MPS."},
-
     {"aten::index_reduce.out", 12, kLatest, [](const A& a) { return a.type("self") == c10::kLong; },
      "index_reduce for MPS does not support torch.long dtype"},
     {"aten::addr", kFirst, kLatest, [](const A& a) { return !is_float(a.type("vec1")); },
@@ -130,16 +133,23 @@ inline const std::vector<Rule> rules{
     {"aten::addr.out", kFirst, kLatest, [](const A& a) { return !is_float(a.type("vec1")); },
      "MPS device does not support addr for non-float input"},
 
-    {"aten::linalg_qr.out", 12, kLatest, [](const A& a) { return c10::isComplexType(a.type("A")); },
+    {"aten::linalg_qr.out", 12, kLatest, is_complex_matrix,
      "linalg_qr: MPS currently supports float32 only"},
-    {"aten::linalg_lu_factor_ex.out", kFirst, 14, [](const A& a) { return c10::isComplexType(a.type("A")); },
-     "linalg.lu_factor(): MPS doesn't support complex types."},
+    {"aten::linalg_lu_factor_ex.out", kFirst, 14, is_complex_matrix, kNoComplexLu},
+    {"aten::linalg_lu.out", 10, 14, is_complex_matrix, kNoComplexLu},  // these call it
+    {"aten::_linalg_det.result", kFirst, 14, is_complex_matrix, kNoComplexLu},
+    {"aten::_linalg_slogdet.sign", kFirst, 14, is_complex_matrix, kNoComplexLu},
+    {"aten::_linalg_solve_ex.result", 10, 13, is_complex_matrix, "linalg.lu_factor(): MPS only supports floats."},
+    {"aten::_linalg_solve_ex.result", 14, 14, is_complex_matrix, kNoComplexLu},
     {"aten::linalg_lu_factor_ex.out", kFirst, kLatest, [](const A& a) { return !a["pivot"].toBool(); },
      "linalg.lu_factor(): MPS doesn't allow pivot == False."},
 
-    {"aten::linalg_inv_ex.inverse", kFirst, kLatest, [](const A& a) { return c10::isComplexType(a.type("A")); },
+    {"aten::linalg_inv_ex.inverse", kFirst, kLatest, is_complex_matrix,
      "linalg_inv: not supported for complex types yet!"},
-    {"aten::cholesky_inverse", 11, kLatest, [](const A& a) { return c10::isComplexType(a.type("self")); },
+    {"aten::linalg_solve_triangular", 10, 14, is_complex, kNoComplexTriangle},
+    {"aten::linalg_solve_triangular.out", 10, 14, is_complex, kNoComplexTriangle},
+    {"aten::triangular_solve.X", 10, 14, is_complex_matrix, kNoComplexTriangle},
+    {"aten::cholesky_inverse", 11, kLatest, is_complex,
      "cholesky_inverse: MPS only supports float type!"},
     {"aten::baddbmm.out", kFirst, 10, [](const A& a) { return c10::isIntegralType(a.type("batch1"), false); },
      "MPS device does not support addbmm or baddbmm for non-float inputs"},
@@ -148,13 +158,26 @@ inline const std::vector<Rule> rules{
      "_upsample_bicubic2d_aa_out_mps only supports floating-point dtypes"},
     {"aten::_upsample_bilinear2d_aa.out", kFirst, kLatest, is_no_floating_image,
      "_upsample_bilineard2d_aa_out_mps only supports floating-point dtypes"},
+    // Metal kernels are found by their name, of which these are missing (records NAME in the library).
+    {"aten::upsample_bicubic2d.out", kFirst, kLatest, is_no_floating_image,
+     "Failed to create function state object for: upsample_bicubic2d_uchar"},
+    {"aten::scatter_reduce.two_out", 13, kLatest, multiplies_int64,
+     "Failed to create function state object for: scatter_prod_dense_long_long"},
+
+    {"aten::nonzero", kFirst, 11, is_complex, "MPS: nonzero op is not supported for complex datatypes"},
+    {"aten::nonzero.out", kFirst, 11, is_complex, "MPS: nonzero op is not supported for complex datatypes"},
+    {"aten::linalg_vector_norm.out", kFirst, 11, is_complex, "norm ops are not supported for complex yet"},
+    {"aten::gather.out", kFirst, 11, is_complex, "gather(): Yet not supported for complex"},
+    {"aten::scatter.src_out", kFirst, 11, is_complex, kNoComplexScatter},
+    {"aten::scatter.value_out", kFirst, 11, is_complex, kNoComplexScatter},
+    {"aten::scatter_add.out", kFirst, 11, is_complex, kNoComplexScatter},
     {"aten::native_batch_norm", 10, 13, [](const A& a) { return c10::isComplexType(a.type("input")); },
      "Batch norm for complex is not supported for MPS"},
     {"aten::grid_sampler_2d", 10, kLatest, [](const A& a) { return c10::isComplexType(a.type("input")); },
      "grid_sampler_2d is not supported for complex on MPS"},
-    {"aten::huber_loss", 10, kLatest, [](const A& a) { return c10::isComplexType(a.type("self")); },
+    {"aten::huber_loss", 10, kLatest, is_complex,
      "huber_loss for complex is not supported for MPS"},
-    {"aten::mish.out", 10, 14, [](const A& a) { return c10::isComplexType(a.type("self")); },
+    {"aten::mish.out", 10, 14, is_complex,
      "Mish for complex is not supported for MPS"},
 };
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/EmptyTensor.h>
 #include <ATen/detail/MPSHooksInterface.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
 #include <chrono>
+#include <cstring>
 #include <map>
 #include <mutex>
 
@@ -33,27 +35,67 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   void synchronizeDevice(const c10::DeviceIndex) const override {}
 };
 
-// A generator of device "mps" whose numbers come from one of the CPU.
+// A generator of device "mps". As there, its state is a seed and an offset (aten/src/ATen/mps/MPSGeneratorImpl.h); the
+// numbers of a call come from a generator of the CPU that begins with both.
 struct Generator final : c10::GeneratorImpl {
-  explicit Generator(c10::intrusive_ptr<c10::GeneratorImpl> inner)
-      : c10::GeneratorImpl(kDevice, c10::DispatchKeySet(c10::DispatchKey::MPS)), inner(std::move(inner)) {}
+  Generator() : c10::GeneratorImpl(kDevice, c10::DispatchKeySet(c10::DispatchKey::MPS)) {}
 
-  void set_current_seed(uint64_t seed) override { inner->set_current_seed(seed); }
-  void set_offset(uint64_t offset) override { inner->set_offset(offset); }
-  uint64_t get_offset() const override { return inner->get_offset(); }
-  uint64_t current_seed() const override { return inner->current_seed(); }
-  uint64_t seed() override { return inner->seed(); }
-  void set_state(const c10::TensorImpl& state) override { inner->set_state(state); }
-  c10::intrusive_ptr<c10::TensorImpl> get_state() const override { return inner->get_state(); }
+  void set_current_seed(uint64_t seed) override {
+    seed_ = seed;
+    offset_ = 0;
+  }
+  void set_offset(uint64_t offset) override { offset_ = offset; }
+  uint64_t get_offset() const override { return offset_; }
+  uint64_t current_seed() const override { return seed_; }
+  uint64_t seed() override {
+    set_current_seed(c10::detail::getNonDeterministicRandom());
+    return seed_;
+  }
 
-  c10::intrusive_ptr<c10::GeneratorImpl> inner;
+  // The layout of the real device: 28 bytes of its engine, which mean nothing here, the seed, the offset.
+  void set_state(const c10::TensorImpl& state) override {
+    at::detail::check_rng_state(state);
+    TORCH_CHECK(state.numel() == kBytes, "RNG state is wrong size");
+    const auto* bytes = static_cast<const uint8_t*>(state.data());
+    std::memcpy(&seed_, bytes + kEngine, sizeof(seed_));
+    std::memcpy(&offset_, bytes + kEngine + sizeof(seed_), sizeof(offset_));
+  }
+  c10::intrusive_ptr<c10::TensorImpl> get_state() const override {
+    auto state = at::detail::empty_cpu({kBytes}, c10::kByte);
+    auto* bytes = state.mutable_data_ptr<uint8_t>();
+    std::memset(bytes, 0, kEngine);
+    std::memcpy(bytes + kEngine, &seed_, sizeof(seed_));
+    std::memcpy(bytes + kEngine + sizeof(seed_), &offset_, sizeof(offset_));
+    return state.getIntrusivePtr();
+  }
+
+  // What the next call draws from; without an offset it draws what the CPU would.
+  at::Generator next() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto mixed = offset_ * 0x9E3779B97F4A7C15;
+    offset_ += 4;  // numbers are made four at a time; how far the real device counts is not known
+    return at::detail::createCPUGenerator(seed_ ^ mixed);
+  }
 
  private:
-  Generator* clone_impl() const override { return new Generator(inner->clone()); }
+  static constexpr int64_t kEngine = 28, kBytes = kEngine + 16;
+
+  Generator* clone_impl() const override {
+    auto* copy = new Generator;
+    copy->seed_ = seed_;
+    copy->offset_ = offset_;
+    return copy;
+  }
+
+  uint64_t seed_ = c10::default_rng_seed_val, offset_ = 0;
 };
 
 inline at::Generator new_generator() {
-  return at::make_generator<Generator>(at::detail::createCPUGenerator().getIntrusivePtr());
+  return at::make_generator<Generator>();
+}
+
+inline at::Generator next_numbers(const at::Generator& generator) {
+  return static_cast<Generator*>(generator.unsafeGetGeneratorImpl())->next();
 }
 
 inline const at::Generator& default_generator() {
@@ -108,7 +150,9 @@ struct Hooks final : at::MPSHooksInterface {
   bool isBuilt() const override { return true; }
   bool isAvailable() const override { return true; }
   bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
-  bool isOnMacOSorNewer(unsigned, unsigned) const override { return true; }
+  bool isOnMacOSorNewer(unsigned major, unsigned minor) const override {
+    return static_cast<int>(major * 100 + minor) <= record().macos;
+  }
   c10::DeviceIndex deviceCount() const override { return 1; }
   c10::DeviceIndex getCurrentDevice() const override { return 0; }
   void setCurrentDevice(c10::DeviceIndex) const override {}

@@ -1,5 +1,7 @@
 """Fidelity: verdicts follow the tables, and what few programs use is as on the real device."""
 
+import copy
+import pickle
 import time
 
 import pytest
@@ -59,7 +61,8 @@ def test_what_runs_on_the_cpu_depends_on_the_release():
     assert always_on_cpu("2.14") == {"embedding_renorm_"}
 
 
-def test_the_svd_of_2_13_runs_on_the_cpu():
+def test_the_svd_of_2_13_runs_on_the_cpu(own_rules):
+    device.enable("2.13")
     matrix = torch.tensor([[3.0, 0.0], [0.0, 2.0]], device=MPS)
     left, values, right = torch.linalg.svd(matrix)
     assert values.device.type == "mps"
@@ -102,11 +105,81 @@ def test_events_measure_time():
         untimed.elapsed_time(end)
 
 
+@pytest.mark.skipif(not hasattr(torch.mps, "streams"), reason="PyTorch has streams of MPS since 2.15")
+def test_streams_can_be_chosen():
+    other = torch.mps.Stream(stream_id=1)
+    assert torch.mps.current_stream() == torch.mps.default_stream() != other
+    with torch.mps.stream(other):
+        assert torch.mps.current_stream().stream_id == 1
+    other.synchronize()
+    assert torch.mps.current_stream().stream_id == 0
+
+
 def test_traces_of_the_profiler_are_accepted():
     with torch.mps.profiler.profile():
         assert torch.ones(2, device=MPS).sum().item() == 2
 
 
-def test_sparse_tensors_say_that_they_are_missing():
-    with pytest.raises(NotImplementedError, match="simulated_mps has no sparse tensors"):
-        torch.eye(2, device=MPS).to_sparse()
+def test_generators_have_a_seed_and_an_offset():
+    generator = torch.Generator("mps").manual_seed(3)
+    torch.rand(3, device=MPS, generator=generator)
+    copies = [copy.deepcopy(generator), pickle.loads(pickle.dumps(generator)), generator]
+    assert len({one.get_offset() for one in copies}) == 1
+    first, *others = [torch.rand(3, device=MPS, generator=one) for one in copies]
+    assert all(torch.equal(first, other) for other in others)
+    generator.set_offset(0)
+    again = torch.rand(3, device=MPS, generator=generator)
+    assert torch.equal(again, torch.rand(3, device=MPS, generator=torch.Generator("mps").manual_seed(3)))
+    assert not torch.equal(again, first)
+    assert generator.get_state().shape == (44,)  # bytes, as on a Mac
+    with pytest.raises(RuntimeError, match="RNG state is wrong size"):
+        generator.set_state(torch.get_rng_state())
+
+
+def test_results_in_float64_are_refused():
+    x, numbers = torch.ones(3, device=MPS), torch.arange(3, device=MPS)
+    for call in (
+        lambda: x.prod(dtype=torch.float64),
+        lambda: x.nansum(dtype=torch.float64),
+        lambda: torch.where(x > 0, numbers, torch.tensor(0.5, dtype=torch.float64)),
+    ):
+        with pytest.raises(TypeError, match="Cannot convert a MPS Tensor to float64 dtype"):
+            call()
+    assert x.prod(dtype=torch.float32).item() == 1
+
+
+def test_bincount_keeps_the_type_of_its_weights():
+    numbers = torch.tensor([0, 2, 2], device=MPS)
+    kinds = {torch.float32: torch.float32, torch.float16: torch.float16, torch.int64: torch.int32}
+    for given, expected in kinds.items():
+        counts = torch.bincount(numbers, weights=torch.tensor([1, 2, 3], dtype=given, device=MPS))
+        assert counts.dtype == expected
+        assert counts.tolist() == [1, 0, 5]
+    assert torch.bincount(numbers).tolist() == [1, 0, 2]
+
+
+def test_the_kaiser_window_has_no_kernel():
+    for words in ((4,), (4, False), (4, True, 12.0)):
+        with pytest.raises(RuntimeError, match="DispatchStub: missing kernel for mps"):
+            torch.kaiser_window(*words, device=MPS)
+    assert torch.kaiser_window(4).shape == (4,)
+
+
+@pytest.mark.parametrize("tiles", [2, 4, 8])
+def test_weights_of_four_bits(tiles):
+    torch.manual_seed(0)
+    rows, columns, group = 16, 256, 64
+    weight = torch.randint(16, (rows, columns))
+    scales = torch.rand(columns // group, rows, 2)
+    x = torch.randn(3, columns)
+    scale, zero = scales.repeat_interleave(group, 0).unbind(-1)
+    expected = x @ ((weight.T - 8) * scale + zero)
+    halves = (weight[:, ::2] << 4 | weight[:, 1::2]).to(torch.uint8).to(MPS)
+    packed = torch._convert_weight_to_int4pack(halves, tiles)
+    assert packed.dtype == torch.int32
+    assert packed.shape == (rows // 8, columns // (tiles * 16), 32, tiles // 2)
+    found = torch._weight_int4pack_mm(x.to(MPS), packed, group, scales.to(MPS))
+    torch.testing.assert_close(found.cpu(), expected)
+    for wrong, text in ((halves.int(), "expect weight to be kByte"), (halves[0], "expect weight to be 2D")):
+        with pytest.raises(RuntimeError, match=text):
+            torch._convert_weight_to_int4pack(wrong, tiles)

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 import torch
-from simulated_mps import device, report
+from simulated_mps import SimulationError, device, report
 from torch import nn
 from torch.nn import functional as F
 
@@ -164,6 +164,8 @@ def test_new_tensors_have_at_most_16_dimensions():
 
 
 INT64, COMPLEX = torch.int64, torch.complex64
+NO_COMPLEX_LU = "linalg.lu_factor(): MPS doesn't support complex types."
+identity = torch.eye(2, dtype=COMPLEX).to(MPS)
 BYTES = torch.ones(1, 3, 4, 4, dtype=torch.uint8).to(MPS)
 REFUSALS = [  # release, text, call
     (
@@ -239,10 +241,63 @@ REFUSALS = [  # release, text, call
         lambda: F.huber_loss(ones(2, dtype=COMPLEX), ones(2, dtype=COMPLEX)),
     ),
     ("2.14", "Mish for complex is not supported for MPS", lambda: F.mish(ones(2, dtype=COMPLEX))),
+    (
+        "2.15",
+        "Failed to create function state object for: upsample_bicubic2d_uchar",
+        lambda: F.interpolate(BYTES, size=2, mode="bicubic"),
+    ),
+    (
+        "2.13",
+        "Failed to create function state object for: scatter_prod_",
+        lambda: ones(3, dtype=INT64).scatter_reduce(0, ones(1, dtype=INT64), ones(1, dtype=INT64), "prod"),
+    ),
+    *(
+        (release, text, partial(call, identity))
+        for release, text, call in [
+            ("2.14", NO_COMPLEX_LU, torch.linalg.det),
+            ("2.9", NO_COMPLEX_LU, torch.linalg.slogdet),
+            ("2.14", NO_COMPLEX_LU, torch.linalg.lu),
+            ("2.14", NO_COMPLEX_LU, lambda matrix: torch.linalg.solve(matrix, matrix)),
+            (
+                "2.13",
+                "linalg.lu_factor(): MPS only supports floats.",
+                lambda matrix: torch.linalg.solve(matrix, matrix),
+            ),
+            (
+                "2.14",
+                "linalg.solve.triangular(); Only float is supported!",
+                lambda matrix: torch.linalg.solve_triangular(matrix, matrix, upper=True),
+            ),
+            (
+                "2.10",
+                "linalg.solve.triangular(); Only float is supported!",
+                lambda matrix: torch.triangular_solve(matrix, matrix),
+            ),
+            ("2.11", "MPS: nonzero op is not supported for complex datatypes", torch.nonzero),
+            ("2.11", "norm ops are not supported for complex yet", torch.linalg.vector_norm),
+            (
+                "2.11",
+                "gather(): Yet not supported for complex",
+                lambda matrix: matrix.gather(0, torch.zeros(1, 1, dtype=INT64, device=MPS)),
+            ),
+            (
+                "2.11",
+                "scatter(): Yet not supported for complex",
+                lambda matrix: matrix.scatter(0, torch.zeros(1, 1, dtype=INT64, device=MPS), matrix),
+            ),
+            (
+                "2.9",
+                "scatter(): Yet not supported for complex",
+                lambda matrix: matrix.scatter_add(0, torch.zeros(1, 1, dtype=INT64, device=MPS), matrix),
+            ),
+        ]
+    ),
 ]
 
 
-@pytest.mark.parametrize(("release", "text", "call"), REFUSALS, ids=[text for _, text, _ in REFUSALS])
+@pytest.mark.parametrize(
+    ("release", "text", "call"), REFUSALS, ids=[f"{release} {text}" for release, text, _ in REFUSALS]
+)
 def test_types_are_refused(as_release, release, text, call):
     as_release(release)
     refused(text, call)
@@ -251,6 +306,11 @@ def test_types_are_refused(as_release, release, text, call):
 def test_the_same_operators_take_float32():
     assert ones(3).index_reduce(0, ones(1, dtype=INT64), ones(1), "prod").tolist() == [1, 1, 1]
     assert torch.addr(ones(2, 2), ones(2), ones(2)).tolist() == [[2, 2], [2, 2]]
+    for dtype in (torch.float32, torch.int32):
+        numbers = ones(3, dtype=dtype)
+        assert numbers.scatter_reduce(0, ones(1, dtype=INT64), numbers[:1] * 2, "prod").tolist() == [1, 2, 1]
+    assert ones(2, dtype=INT64).scatter_reduce(0, ones(1, dtype=INT64), ones(1, dtype=INT64), "amax")[0] == 1
+    assert F.interpolate(BYTES, size=2, mode="bilinear").dtype == torch.uint8
     assert torch.linalg.qr(torch.eye(2, device=MPS)).R.abs().tolist() == [[1, 0], [0, 1]]
     assert torch.linalg.lu_factor(torch.eye(2, device=MPS)).LU.tolist() == [[1, 0], [0, 1]]
 
@@ -259,8 +319,13 @@ def test_what_a_later_release_lifted_holds_there_no_longer(as_release):
     numbers = ones(1, 2, 2, dtype=INT64)
     as_release("2.11")
     assert torch.baddbmm(numbers, numbers, numbers).tolist() == [[[3, 3], [3, 3]]]
+    as_release("2.12")
+    assert identity.nonzero().shape == (2, 2)
+    assert torch.linalg.vector_norm(identity).item() == pytest.approx(2**0.5)
     as_release("2.15")
-    assert torch.linalg.lu_factor(torch.eye(2, dtype=COMPLEX).to(MPS)).LU.shape == (2, 2)
+    assert torch.linalg.lu_factor(identity).LU.shape == (2, 2)
+    assert torch.linalg.det(identity).item() == 1
+    assert torch.linalg.solve_triangular(identity, identity, upper=True).shape == (2, 2)
 
 
 @pytest.mark.parametrize("release", ["2.9", "2.10", "2.13", "2.15"])
@@ -273,3 +338,63 @@ def test_lu_solve_follows_the_table(as_release, release):
             torch.linalg.lu_solve(*factors, identity)
     else:
         assert torch.linalg.lu_solve(*factors, identity).tolist() == [[1, 0], [0, 1]]
+
+
+HALF = {
+    "pooling": lambda x: F.avg_pool3d(x.reshape(1, 1, 2, 2, 2), 2),
+    "distances": lambda x: torch.cdist(x, x),
+    "in place": lambda x: x.erfinv_(),
+    "special": lambda x: torch.special.bessel_j0(x),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("name", HALF)
+def test_what_the_cpu_has_not_in_half_precision_is_computed_in_float32(name, dtype):
+    x = torch.arange(8).view(2, 4) / 8
+    found = HALF[name](x.to(MPS, dtype))
+    assert found.dtype == dtype
+    torch.testing.assert_close(found.cpu(), HALF[name](x.clone()).to(dtype))
+
+
+def test_other_types_that_the_cpu_lacks_are_named_as_such():
+    with pytest.raises(
+        NotImplementedError, match="simulated_mps: the CPU has no kernel for this type; MPS may"
+    ):
+        torch.histc(ones(4, dtype=torch.int32))
+
+
+@pytest.fixture
+def as_macos(monkeypatch):
+    """Return what chooses a macOS; the newest comes back afterwards."""
+
+    def choose(version):
+        monkeypatch.setenv(processes.MACOS, version)
+        device.enable(None)
+
+    yield choose
+    monkeypatch.delenv(processes.MACOS)
+    device.enable(None)
+
+
+@pytest.mark.parametrize(("version", "refuses"), [("14", True), ("15", True), ("15.1", False), ("26", False)])
+def test_long_convolutions_want_macos_15_1(as_macos, version, refuses):
+    as_macos(version)
+    text, long = "Output channels > 65536 not supported at the MPS device. ", ones(1, 1, 65538)
+    calls = {
+        "conv": lambda: F.conv1d(long, ones(1, 1, 2)),
+        "transposed": lambda: F.conv_transpose1d(long[..., :-2], ones(1, 1, 2)),
+        "channels": lambda: F.conv1d(ones(1, 1, 1), ones(65537, 1, 1)),
+    }
+    for call in calls.values():
+        if refuses:
+            refused(text, call, NotImplementedError)
+        else:
+            call()
+    assert F.conv1d(long[..., :-1], ones(1, 1, 2)).shape == (1, 1, 65536)
+    assert torch.backends.mps.is_macos_or_newer(15, 1) != refuses
+
+
+def test_a_macos_is_named_by_its_number(as_macos):
+    with pytest.raises(SimulationError, match="SIMULATED_MPS_MACOS=Sonoma: a version of macOS is such as 14"):
+        as_macos("Sonoma")
