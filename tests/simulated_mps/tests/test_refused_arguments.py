@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 import torch
-from simulated_mps import SimulationError, device, report
+from simulated_mps import SimulationError, device, processes, report
 from torch import nn
 from torch.nn import functional as F
 
