@@ -300,19 +300,20 @@ Tensor& set_empty(Tensor& self) {
 // ---- Operators for which PyTorch chooses by device ---------------------------------------------------------------------
 
 // Text and condition of aten/src/ATen/native/mps/operations/Convolution.mm, 2.9 to 2.15.
-void check_convolution(const Tensor& input, bool transposed) {
+void check_convolution(const Operator& op, const Tensor& input, bool transposed) {
   const auto type = input.scalar_type();
   TORCH_CHECK(
-      !transposed || input.dim() != 5 || (type != c10::kHalf && type != c10::kBFloat16),
+      is_taken(!transposed || input.dim() != 5 || (type != c10::kHalf && type != c10::kBFloat16), op.name),
       "ConvTranspose 3D with BF16 or FP16 types is not supported on MPS");
-  TORCH_CHECK(c10::isFloatingType(type), "Convolution is supported only for Floating types");
+  TORCH_CHECK(is_taken(c10::isFloatingType(type), op.name), "Convolution is supported only for Floating types");
 }
 
 // Text and condition of the same file, 2.9 to 2.15. It asks for every size, not only for the channels.
-void check_size(const Tensor& output) {
+void check_size(const Operator& op, const Tensor& output) {
   if (record().macos >= kMacOS15_1) return;
   for (const auto size : output.sizes())
-    TORCH_CHECK_NOT_IMPLEMENTED(size <= 1 << 16, "Output channels > 65536 not supported at the MPS device. ");
+    TORCH_CHECK_NOT_IMPLEMENTED(
+        is_taken(size <= 1 << 16, op.name), "Output channels > 65536 not supported at the MPS device. ");
 }
 
 // As aten/src/ATen/native/Convolution.cpp does for MPS.
@@ -334,11 +335,11 @@ Tensor convolution(
     check_same_type(input, *bias, "bias");
     cpu_bias = aliases.to_cpu(*bias);
   }
-  check_convolution(input, transposed);
+  check_convolution(op, input, transposed);
   const auto output = at::convolution(
       aliases.to_cpu(input), aliases.to_cpu(weight), cpu_bias, stride, padding, dilation, transposed, output_padding,
       groups);
-  check_size(output);
+  check_size(op, output);
   return aliases.to_mps(output);
 }
 
@@ -352,7 +353,7 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward(
   auto [for_input, for_weight, for_bias] = at::convolution_backward(
       aliases.to_cpu(gradient), aliases.to_cpu(input), aliases.to_cpu(weight), bias_size, stride, padding, dilation,
       transposed, output_padding, groups, mask);
-  if (for_input.defined()) check_size(for_input);
+  if (for_input.defined()) check_size(op, for_input);
   return {aliases.to_mps(for_input), aliases.to_mps(for_weight), aliases.to_mps(for_bias)};
 }
 

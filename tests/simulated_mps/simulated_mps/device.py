@@ -57,14 +57,15 @@ def enable(as_torch: str | None = None) -> None:
     release = as_torch or ".".join(torch.__version__.split(".")[:2])
     commit = table()["releases"].get(release, {}).get("commit", "unknown")
     sparse = sparse_kernels(as_torch)
+    on_cpu = always_on_cpu(release)
     loaded.set_rules(
-        [f"aten::{name}" for name in kernels] + [f"aten::{name} (sparse)" for name in sparse],
-        sorted(f"aten::{name}" for name in always_on_cpu(release)),
+        [f"aten::{name}" for name in kernels - on_cpu] + [f"aten::{name} (sparse)" for name in sparse],
+        sorted(f"aten::{name}" for name in on_cpu),
         fallback_is_on(),
         commit,
         int(release.split(".")[1]),
     )
-    whole_on_cpu = always_on_cpu(release) & COMPOSED
+    whole_on_cpu = on_cpu & COMPOSED
     loaded.register_by_release(
         *(sorted(names) for names in (composed_with_kernel(as_torch), whole_on_cpu, sparse))
     )

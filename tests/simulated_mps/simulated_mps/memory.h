@@ -20,6 +20,7 @@ const c10::Device kDevice(c10::kMPS, 0);
 
 // Text of aten/src/ATen/mps/EmptyTensor.cpp, for new tensors; a view may have more dimensions.
 inline void check_dimensions(c10::IntArrayRef size) {
+  if (size.size() > 16) record().note("refused more than 16 dimensions");
   TORCH_CHECK(size.size() <= 16, "MPS supports tensors with dimensions <= 16, but got ", size.size(), ".");
 }
 

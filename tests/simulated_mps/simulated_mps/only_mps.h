@@ -95,7 +95,7 @@ inline std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> lstm(
   for (const auto list : {hx, parameters})
     for (const auto& tensor : list) check_on_device(op, {tensor});
   TORCH_CHECK(
-      hx[0].dim() != 3 || hx[1].dim() != 3 || hx[0].size(2) == hx[1].size(2),
+      is_taken(hx[0].dim() != 3 || hx[1].dim() != 3 || hx[0].size(2) == hx[1].size(2), op.name),
       "LSTM with projections is not currently supported with MPS.");
   Aliases aliases;
   std::optional<DrawFrom> numbers;

@@ -115,6 +115,12 @@ inline Record& record() {
   return *instance;
 }
 
+// Tell that an operator does not support its arguments, where it does not; the caller raises the error.
+inline bool is_taken(bool supported, const std::string& op) {
+  if (!supported) record().note("refused", op);
+  return supported;
+}
+
 // Count a call, and treat it as the real device does: texts of aten/src/ATen/mps/MPSFallback.mm.
 inline void admit(Operator& op) {
   ++op.calls;

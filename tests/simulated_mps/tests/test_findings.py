@@ -7,7 +7,8 @@ from collections import Counter
 import pytest
 import torch
 from _pytest._io.saferepr import saferepr
-from simulated_mps import findings
+from simulated_mps import device, findings
+from simulated_mps.kernels import always_on_cpu
 from torch.nn import functional as F
 
 MPS = torch.device("mps")
@@ -62,6 +63,32 @@ def test_errors_are_found_where_they_are_caught(kind):
     what, work = ERRORS[kind]
     (finding,) = (finding for finding in found_by(work) if finding.kind == kind)
     assert (finding.what, finding.file) == (what, __file__)
+
+
+REFUSED = {
+    "aten::_mps_convolution": lambda: F.conv1d(integers(1, 1, 3), integers(1, 1, 3)),
+    "aten::_lstm_mps": lambda: torch.nn.LSTM(4, 4, proj_size=2).to(MPS)(torch.ones(3, 1, 4).to(MPS)),
+    "more-than-16-dimensions": lambda: torch.ones([1] * 17).to(MPS),
+}
+
+
+def integers(*shape):
+    """Return ones on the device."""
+    return torch.ones(*shape, dtype=torch.int32, device=MPS)
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_refusals_outside_the_table_are_found(what):
+    found = found_by(lambda: raises(RuntimeError, REFUSED[what]))
+    assert [finding.what for finding in found if finding.kind == "refused"] == [what]
+
+
+def test_what_always_runs_on_the_cpu_is_found(numbers):
+    found = found_by(lambda: torch.nn.Embedding(4, 2, max_norm=1.0).to(MPS)(numbers.long().abs()))
+    if device.release == "2.13":
+        found += found_by(lambda: torch.linalg.svd(numbers.reshape(2, 2)))
+    operators = {finding.operator for finding in found if finding.kind == "fallback"}
+    assert operators == {f"aten::{name}" for name in always_on_cpu(device.release) if "." not in name}
 
 
 # ---- Waits -------------------------------------------------------------------------------------
