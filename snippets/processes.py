@@ -337,12 +337,14 @@ class DrawsOfBatch(TorchFunctionMode):
         return self.own_rows(lambda size: F.dropout(values.new_ones(size), share), values.shape)
 
     def outside(self, network: Callable[..., Value]) -> Callable[..., Value]:
-        """Return `network` as it is on the CPU, and on a GPU so that it runs outside the block.
+        """Return `network` so that it runs outside the block if it is compiled or on a GPU, else as it is.
 
-        A GPU has fused operators for dropout, which this block would take apart. There, each process draws
-        the dropout of its own samples from a stream of its own.
+        A GPU has fused operators for dropout, which this block would take apart. Compiled inside the block,
+        networks learned wrongly without an error (PyTorch 2.13 and 2.15). There, each process draws the
+        dropout of its own samples from a stream of its own.
         """
-        if self.device.type != "cuda":
+        compiled = hasattr(getattr(network, "module", network), "_orig_mod")
+        if self.device.type != "cuda" and not compiled:
             return network
 
         def run(*inputs: Any, **named: Any) -> Value:
@@ -358,7 +360,20 @@ class DrawsOfBatch(TorchFunctionMode):
 
 @contextlib.contextmanager
 def own_stream(device: torch.device) -> Iterator[None]:
-    """Inside the block, each process draws other numbers on a CUDA device; then all draw the same again."""
+    """Inside the block, each process draws other numbers on the device; then all draw the same again."""
+    if device.type != "cuda":
+        before = torch.get_rng_state()
+        seed = int(torch.randint(2**62, ()))
+        torch.default_generator.manual_seed(seed + rank())
+        own = torch.get_rng_state()
+        try:
+            yield
+        finally:
+            drew = not torch.equal(own, torch.get_rng_state())
+            torch.set_rng_state(before)
+            if drew:
+                torch.rand(())  # so that the next numbers are others
+        return
     generator = torch.cuda.default_generators[device.index or 0]
     seed, offset = generator.initial_seed(), generator.get_offset()
     generator.manual_seed(seed + 1_000_003 * rank())

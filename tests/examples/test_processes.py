@@ -311,7 +311,11 @@ def test_planted_faults_are_found(equal_to_one, fault, settings):
     assert "(0." in str(found.value), "not a difference, but a failure"
 
 
-@pytest.mark.parametrize("program_name", [CHEAP, "genomic_caduceus/pretrain"], indirect=True)
+@pytest.mark.parametrize(
+    "program_name",
+    [CHEAP, "genomic_caduceus/pretrain", pytest.param("indicator_transformer", marks=LONG)],
+    indirect=True,
+)
 def test_the_first_process_may_compile_before_the_others(equal_to_one):
     """To compare, it computes a loss; the others wait, so it must not ask for their rows."""
     equal_to_one(2, {"compile": True, "max_steps": 12}, 1e-6, 1e-4, own=[["compares"]] * 2)

@@ -238,6 +238,37 @@ def test_networks_on_gpus_draw_from_own_streams(as_process, monkeypatch):
     assert seeds[0][0] == 5 != seeds[1][0]
 
 
+class Compiled:
+    """A compiled network, as far as `outside` looks at it, with dropout or without."""
+
+    _orig_mod = None
+
+    def __init__(self, draws):
+        self.draws = draws
+
+    def __call__(self, rows):
+        return torch.rand(rows) if self.draws else torch.zeros(rows)
+
+
+@pytest.mark.parametrize("draws", [False, True])
+def test_compiled_networks_draw_from_own_streams(as_process, draws):
+    """Inside the block they learned wrongly. What is drawn afterwards is the same in all processes."""
+    inside, afterwards = [], []
+    for own in range(2):
+        as_process(own, 2)
+        torch.manual_seed(SEED)
+        with draws_of_batch(CPU) as drawn:
+            network = drawn(Compiled(draws))
+            inside.append([network(3) for _ in range(2)])
+        afterwards.append(torch.rand(3))
+    assert torch.equal(*afterwards)
+    if draws:
+        assert not torch.equal(inside[0][0], inside[1][0])
+        assert not torch.equal(inside[0][0], inside[0][1])
+    else:  # nothing was taken from the stream of a single process
+        assert torch.equal(afterwards[0], torch.rand(3, generator=torch.Generator().manual_seed(SEED)))
+
+
 # ---- The contrastive loss ----
 
 
