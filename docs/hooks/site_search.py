@@ -31,7 +31,7 @@ WORD = re.compile(r"[\u4e00-\u9fff]|[^\s\u4e00-\u9fff]+")
 
 # What a first search may load is held by a test. A section is found by its beginning, a message by all forms.
 CHARACTERS = {"en": 1000, "zh": 250}
-IN_EXAMPLES = {"en": 450, "zh": 110}
+IN_EXAMPLES = {"en": 400, "zh": 100}
 NAMES = 12  # of a section's code: `torch.mps.synchronize`, in the place of the listing
 CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 NAME = re.compile(r"\b(?!self\.)(?:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Za-z]+_\w+)")

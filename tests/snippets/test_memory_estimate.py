@@ -151,7 +151,7 @@ def test_table_of_batch_sizes(row):
     assert kept_activations(model, lambda: F.cross_entropy(model(images), labels)) == row["kept_bytes"]
 
 
-def test_attention_without_a_fused_kernel_keeps_its_scores_in_float32():
+def test_attention_without_fused_kernel_has_scores_in_float32():
     heads, length, width = 2, 64, 4
     inputs = [
         torch.randn(1, heads, length, width, dtype=torch.bfloat16, requires_grad=True) for _ in range(3)

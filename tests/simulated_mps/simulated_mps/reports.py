@@ -97,7 +97,7 @@ class Report:
 
 def place_lines(group: Mapping[Finding, int], root: Path) -> list[str]:
     """Return lines with the places of `group` that came by most often."""
-    ranked = sorted(group.items(), key=lambda item: (-item[1], item[0].file, item[0].line))
+    ranked = sorted(group.items(), key=lambda item: (-item[1], item[0].place(root)))
     lines = [f"      {described(found, count, root)}" for found, count in ranked[:PLACES]]
     if len(ranked) > PLACES:
         lines.append(f"      and {len(ranked) - PLACES} more places")

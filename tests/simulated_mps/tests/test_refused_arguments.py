@@ -350,14 +350,14 @@ HALF = {
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("name", HALF)
-def test_what_the_cpu_has_not_in_half_precision_is_computed_in_float32(name, dtype):
+def test_half_precision_that_the_cpu_lacks_is_computed(name, dtype):
     x = torch.arange(8).view(2, 4) / 8
     found = HALF[name](x.to(MPS, dtype))
     assert found.dtype == dtype
     torch.testing.assert_close(found.cpu(), HALF[name](x.clone()).to(dtype))
 
 
-def test_other_types_that_the_cpu_lacks_are_named_as_such():
+def test_other_types_that_the_cpu_lacks_are_named():
     with pytest.raises(
         NotImplementedError, match="simulated_mps: the CPU has no kernel for this type; MPS may"
     ):
