@@ -56,6 +56,8 @@ def test_predictions_are_those_of_the_training_in_any_form(run, call, tmp_path, 
         assert float(row["p_0"]) + float(row["p_1"]) == pytest.approx(1, abs=2e-6)
         assert row["probability"] == max(row["p_0"], row["p_1"]) == row[f"p_{row['class']}"]
     before = (tmp_path / "predictions.csv").read_bytes()
+    assert call("run/checkpoints/best.pt", "given/test.csv")[0] == 0  # over the file of the first call
+    assert (tmp_path / "predictions.csv").read_bytes() == before
     write_others(tmp_path, given)
     monkeypatch.setattr(unlabelled_files, "LETTERS", 100)  # parts of four sequences
     for name in ("a.fa", "a.fa.gz", "a.tsv", "a.parquet"):
@@ -65,8 +67,6 @@ def test_predictions_are_those_of_the_training_in_any_form(run, call, tmp_path, 
             assert (row["class"], row["label"]) == (one["class"], one["label"])
             assert float(row["p_0"]) == pytest.approx(float(one["p_0"]), abs=2e-6)
     assert [row["name"] for row in again[3]][:2] == ["s0", "s1"]
-    assert call("run/checkpoints/best.pt", "given/test.csv")[0] == 0  # over the file of the first call
-    assert (tmp_path / "predictions.csv").read_bytes() == before
 
 
 def write_others(folder, rows):
@@ -118,6 +118,8 @@ def test_other_files_are_counted_or_refused(run, call, tmp_path):
     (tmp_path / "other.csv").write_text("mine\n")
     (tmp_path / "y.csv").write_text("sequence\nACGT\nACGE\n")
     before = (tmp_path / "predictions.csv").read_bytes()
+    assert call("run/checkpoints/best.pt", "given/test.csv")[0] == 0  # over the file of the first call
+    assert (tmp_path / "predictions.csv").read_bytes() == before
     for words, message in (
         (("run", "y.csv"), "y.csv, line 3, place 4: the letter 'E' is no base"),
         (("run", "none.fa"), "cannot read none.fa: No such file"),
