@@ -339,7 +339,9 @@ def test_a_kill_ends_all_and_a_start_continues(share, program_name, killed):
     own = [SAVING, SAVING]
     own[killed] = [*SAVING, "killed at 7"]
     broken = share(own=own, like_torchrun=True)
-    codes = [1, 1]
+    survivor = broken.codes[1 - killed]
+    assert survivor in (1, -signal.SIGTERM)  # torchrun may be quicker than its own end
+    codes = [survivor, survivor]
     codes[killed] = -signal.SIGKILL
     broken.assert_one_error(lost(program_name), codes)
     assert broken.seconds < 30
