@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from examples import verify_mac
-from examples.verifying.steps import DISAGREES, NOT_TRIED, ROOT
+from examples.verifying.steps import DISAGREES, ENDED, HUNG, NOT_TRIED, OUT_OF_TIME, ROOT
 from snippets.errors import one_line
 
 LINES, DIFFERENCES, REASONS = 60, 26, 6
@@ -134,15 +134,19 @@ def as_json(
     run: verify_mac.Run, steps: list[dict[str, Any]], planned: int, full: bool, commit: str
 ) -> dict[str, Any]:
     """Return the report of verify_mac.py with one more key, `handbook`."""
-    tried = [step for step in steps if step.get("why") != "out of time"]
     handbook = {
         "commit": commit,
         "full": full,
-        "complete": len(tried) == planned and run.complete,
+        "complete": done(steps) == planned and run.complete,
         "seconds": round(sum(step["seconds"] for step in steps), 1),
         "steps": [clean(step) for step in steps],
     }
     return {**verify_mac.as_report(run), "handbook": handbook}
+
+
+def done(steps: list[dict[str, Any]]) -> int:
+    """Return how many steps the same command would not try again."""
+    return sum(step.get("why") != OUT_OF_TIME for step in steps)
 
 
 def compared(report: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
@@ -163,7 +167,6 @@ def compared(report: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
 def heading(report: dict[str, Any], planned: int, language: str) -> Iterator[str]:
     """Yield the first lines: what the handbook got wrong."""
     words, steps = WORDS[language], report["handbook"]["steps"]
-    tried = [step for step in steps if step.get("why") != "out of time"]
     wrong, count = compared(report)
     if report["device"] != "mps":
         yield words["cpu"]
@@ -173,14 +176,14 @@ def heading(report: dict[str, Any], planned: int, language: str) -> Iterator[str
         yield words["agree" if count else "nothing"].format(count)
     for row in wrong[:DIFFERENCES]:
         told = row.get("found") or row["outcome"]
-        if row.get("outcome") in ("ended the process", "hung"):
+        if row.get("outcome") in (ENDED, HUNG):
             told = f"{said(row['outcome'], language)}: {told}"
         values = {"kind": said(row["kind"], language), "name": row["name"], "found": told}
         yield words["line"].format(**values, expected=row.get("expected", "–"))
     if len(wrong) > DIFFERENCES:
         yield words["more"].format(len(wrong) - DIFFERENCES)
     if not report["handbook"]["complete"]:
-        yield words["stopped"].format(len(tried), planned)
+        yield words["stopped"].format(done(steps), planned)
 
 
 def machine_lines(report: dict[str, Any], language: str) -> Iterator[str]:
