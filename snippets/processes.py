@@ -358,22 +358,27 @@ class DrawsOfBatch(TorchFunctionMode):
         return run
 
 
-@contextlib.contextmanager
-def own_stream(device: torch.device) -> Iterator[None]:
+def own_stream(device: torch.device) -> contextlib.AbstractContextManager[None]:
     """Inside the block, each process draws other numbers on the device; then all draw the same again."""
-    if device.type != "cuda":
-        before = torch.get_rng_state()
+    return own_stream_of_gpu(device) if device.type == "cuda" else own_stream_of_cpu()
+
+
+@contextlib.contextmanager
+def own_stream_of_cpu() -> Iterator[None]:
+    """Inside the block, each process draws other numbers on the CPU; the stream goes on only if one did."""
+    with torch.random.fork_rng(devices=[]):
         seed = int(torch.randint(2**62, ()))
         torch.default_generator.manual_seed(seed + rank())
-        own = torch.get_rng_state()
-        try:
-            yield
-        finally:
-            drew = not torch.equal(own, torch.get_rng_state())
-            torch.set_rng_state(before)
-            if drew:
-                torch.rand(())  # so that the next numbers are others
-        return
+        before = torch.get_rng_state()
+        yield
+        drew = not torch.equal(before, torch.get_rng_state())
+    if drew:
+        torch.rand(())  # so that the next numbers are others
+
+
+@contextlib.contextmanager
+def own_stream_of_gpu(device: torch.device) -> Iterator[None]:
+    """Inside the block, each process draws other numbers on a CUDA device."""
     generator = torch.cuda.default_generators[device.index or 0]
     seed, offset = generator.initial_seed(), generator.get_offset()
     generator.manual_seed(seed + 1_000_003 * rank())
