@@ -1,36 +1,34 @@
-"""Runs the calls of calls.txt and compares what happens with what a Mac does, by evidence.
+"""Run the calls of calls.txt and compare what happens with what a Mac does, by evidence.
 
-On a Mac, in any Python that has PyTorch (2.13 or newer), with nothing else installed:
+On a Mac, in any Python that has PyTorch 2.13 or newer, from a copy of this folder (some minutes):
 
-    python battery.py --write verdicts/2.15.0-macos15.json      # some minutes; send this file as a pull request
-    python battery.py --read verdicts/2.15.0-macos15.json --beside simulated.json     # evidence, Mac, simulated device
+    python battery.py --write verdicts/2.15.0-macos15.json
 
-On Linux, where the simulated device is installed (`--only complex` runs one subject, `--list` prints disagreements):
+That file is the pull request. `--read FILE --beside simulated.json` counts what evidence, Mac and simulated
+device say. On Linux, with the simulated device installed, as PyTorch 2.15:
 
     python battery.py --simulated 2.15 --write simulated.json --list
 """
 
 import argparse
-import ast
 import contextlib
 import datetime
 import json
 import os
 import platform
 import re
-import signal
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
 CALLS = HERE / "calls.txt"
 KINDS = ("missing", "dtype", "complex", "shape", "autograd", "sparse", "other", "plain")
 TITLES = {"missing": "missing operator", "plain": "(ordinary calls)"}
 GROUP = 120  # calls that share a process
-PER_CALL, PER_GROUP = 60, 600  # seconds
+GROUP_SECONDS = 900
 
 
 class Call(NamedTuple):
@@ -44,7 +42,7 @@ class Call(NamedTuple):
 
 
 def read_calls(path: Path = CALLS) -> list[Call]:
-    """All calls, in the order of the file."""
+    """Return all calls, in the order of the file."""
     calls, subject = [], ""
     for line in path.read_text(encoding="utf-8").splitlines():
         if re.fullmatch(r"\[[a-z. ]+\]", line):
@@ -58,7 +56,7 @@ def read_calls(path: Path = CALLS) -> list[Call]:
 
 
 def expected(call: Call, release: str) -> str:
-    """What the evidence says of this release: ok, no or ?."""
+    """Return what the evidence says of this release: ok, no or ?."""
     number = tuple(int(part) for part in release.split(".")[:2])
     for part in call.verdict.split(","):
         span, _, word = part.rpartition("=")
@@ -72,108 +70,44 @@ def expected(call: Call, release: str) -> str:
     return "?"
 
 
-# ---------------------------------------------------------------- in the process that runs a group
-
-
-def give_up(_signal: int, _frame: Any) -> NoReturn:
-    """A call that takes too long is refused by us."""
-    raise TimeoutError(f"no result after {PER_CALL} s")
-
-
-def evaluate(code: str, names: dict[str, Any]) -> Any:
-    """Runs the statements of a call and returns the value of the last, if it has one."""
-    tree = ast.parse(code)
-    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
-    exec(compile(tree, "call", "exec"), names)
-    return (
-        eval(compile(ast.Expression(last.value), "call", "eval"), names)
-        if isinstance(last, ast.Expr)
-        else None
-    )
-
-
-def outcome(code: str, device: str) -> str:
-    """`ok`, or the type and the text of the error."""
-    import setting
-    import torch
-
-    if "np." in code and setting.np is None:
-        return "left out: no NumPy"
-    torch.manual_seed(0)
-    signal.alarm(PER_CALL)
-    try:
-        evaluate(code, setting.namespace(device))
-        if device == "mps":
-            torch.mps.synchronize()
-    except Exception as error:
-        return f"{type(error).__name__}: " + " ".join(str(error).split())[:400]
-    finally:
-        signal.alarm(0)
-        setting.restore()
-    return "ok"
-
-
-def run_here(numbers: list[int], device: str) -> None:
-    """Prints a line of JSON for each call, at once, so that a crash loses one call."""
-    signal.signal(signal.SIGALRM, give_up)
-    calls = read_calls()
-    out = os.fdopen(os.dup(1), "w")  # what calls print goes elsewhere
-    os.dup2(2, 1)
-    for number in numbers:
-        print(json.dumps([number, outcome(calls[number].code, device)]), file=out, flush=True)
-
-
-# ---------------------------------------------------------------- in the process that asks
-
-
-def run_group(numbers: list[int], device: str, environment: dict[str, str]) -> dict[int, str]:
-    """The outcomes of a group; after a crash, a new process goes on with the next call."""
-    found: dict[int, str] = {}
-    while rest := [number for number in numbers if number not in found]:
-        command = [
-            sys.executable,
-            "-W",
-            "ignore",
-            __file__,
-            "--device",
-            device,
-            "--run",
-            ",".join(map(str, rest)),
-        ]
+def run_group(codes: list[str], device: str, values: bool, environment: dict[str, str]) -> dict[str, str]:
+    """Return the outcomes of a group; after a crash, a new process goes on with the next call."""
+    found: dict[str, str] = {}
+    while rest := [code for code in codes if code not in found]:
+        asked = json.dumps({"device": device, "values": values, "codes": rest}).encode()
+        command = [sys.executable, "-W", "ignore", str(HERE / "run_calls.py")]
         try:
             process = subprocess.run(
-                command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PER_GROUP
+                command, input=asked, env=environment, capture_output=True, timeout=GROUP_SECONDS
             )
-            lines, end = (
-                process.stdout,
-                f"crash: exit code {process.returncode}: {process.stderr[-300:].decode()}",
-            )
+            lines = process.stdout
+            end = f"crash: exit code {process.returncode}: {process.stderr[-300:].decode(errors='replace')}"
         except subprocess.TimeoutExpired as error:
             lines, end = error.stdout or b"", "crash: hangs"
         for line in lines.splitlines():
-            number, result = json.loads(line)
-            found[number] = result
-        missing = [number for number in rest if number not in found]
+            code, result = json.loads(line)
+            found[code] = result
+        missing = [code for code in rest if code not in found]
         if missing:
             found[missing[0]] = end
     return found
 
 
-def run_all(calls: list[Call], device: str, simulated: str, only: str) -> dict[str, str]:
-    """The outcome of each call, by its code."""
-    environment = dict(os.environ)
+def run_all(codes: list[str], device: str, simulated: str, values: bool) -> dict[str, str]:
+    """Return the outcome of each call, by its code."""
+    # Without these, the calls would be part of the report of a test run that started this program.
+    environment = {name: text for name, text in os.environ.items() if not name.startswith("SIMULATED_MPS")}
     if simulated:
         environment["SIMULATED_MPS"] = simulated
-    wanted = [number for number, call in enumerate(calls) if only in ("", call.subject)]
-    found: dict[int, str] = {}
-    for start in range(0, len(wanted), GROUP):
-        found |= run_group(wanted[start : start + GROUP], device, environment)
-        print(f"{min(start + GROUP, len(wanted))} of {len(wanted)} calls", file=sys.stderr)
-    return {calls[number].code: found[number] for number in wanted}
+    found: dict[str, str] = {}
+    for start in range(0, len(codes), GROUP):
+        found |= run_group(codes[start : start + GROUP], device, values or not simulated, environment)
+        print(f"{min(start + GROUP, len(codes))} of {len(codes)} calls", file=sys.stderr)
+    return found
 
 
 class Judged(NamedTuple):
-    """A call with both verdicts: agree, accepted, refused, text, crash, unknown or left out."""
+    """A call with what evidence says and what happened."""
 
     call: Call
     expected: str
@@ -181,17 +115,17 @@ class Judged(NamedTuple):
 
     @property
     def word(self) -> str:
-        """What came out: ok, no or crash."""
-        return self.found if self.found == "ok" else "crash" if self.found.startswith("crash") else "no"
+        """Return what came out: ok, no or crash."""
+        return "ok" if self.found.startswith("ok") else "crash" if self.found.startswith("crash") else "no"
 
     @property
     def same_text(self) -> bool:
-        """Whether an error has the text that a Mac prints, where the evidence has one."""
+        """Tell whether an error has the text that a Mac prints, where the evidence has one."""
         return self.call.text.lower() in self.found.lower()
 
 
 def judge(calls: list[Call], found: dict[str, str], release: str) -> tuple[list[Judged], Counter[str]]:
-    """The calls that count, and how many were left out, by reason."""
+    """Return the calls that count, and how many were left out, by reason."""
     judged, out = [], Counter[str]()
     for call in calls:
         word = expected(call, release)
@@ -205,12 +139,12 @@ def judge(calls: list[Call], found: dict[str, str], release: str) -> tuple[list[
 
 
 def share(part: int, whole: int) -> str:
-    """A part of a whole, with both numbers."""
+    """Return a part of a whole in words, with both numbers."""
     return f"{part} of {whole} ({100 * part / whole:.1f} %)" if whole else "-"
 
 
 def matrix(judged: list[Judged], out: Counter[str]) -> str:
-    """The table by kind: accepted of ok, refused of refusals, and with the right text."""
+    """Return the table by kind: accepted of ok, refused of refusals, and with the right text."""
     form = "{:18} {:>24} {:>24} {:>24} {:>7}"
     lines = [form.format("kind", "ok: accepted", "refusals: refused", "with a Mac's text", "crashes")]
     for kind in (*KINDS, "all"):
@@ -224,12 +158,14 @@ def matrix(judged: list[Judged], out: Counter[str]) -> str:
             share(sum(item.same_text for item in texts), len(texts)),
         ]
         lines.append(form.format(TITLES.get(kind, kind), *cells, sum(item.word == "crash" for item in mine)))
+    other = [item.call.code for item in judged if item.found.startswith("ok,")]
+    lines += [f"other values than the CPU's: {len(other)}", *other] if other else []
     lines.append("left out: " + (", ".join(f"{count} {reason}" for reason, count in out.items()) or "none"))
     return "\n".join(lines)
 
 
 def disagreements(judged: list[Judged]) -> list[str]:
-    """A line for each call whose outcome is not the expected one."""
+    """Return a line for each call whose outcome is not the expected one."""
     return [
         f"{item.call.kind:8} expected {item.expected:2} found {item.found[:150]} :: {item.call.code}"
         for item in judged
@@ -238,7 +174,7 @@ def disagreements(judged: list[Judged]) -> list[str]:
 
 
 def compare(calls: list[Call], mac: dict[str, str], beside: dict[str, str], release: str) -> str:
-    """How often evidence, Mac and simulated device say what."""
+    """Count what evidence, Mac and simulated device say."""
     counts: Counter[tuple[str, ...]] = Counter()
     for call in calls:
         if call.code in mac and call.code in beside:
@@ -251,7 +187,7 @@ def compare(calls: list[Call], mac: dict[str, str], beside: dict[str, str], rele
 
 
 def this_machine() -> dict[str, str]:
-    """What a reader needs to know of where the calls ran."""
+    """Return what a reader needs to know of where the calls ran."""
     chip = ""
     with contextlib.suppress(OSError, subprocess.SubprocessError):
         chip = subprocess.run(
@@ -269,7 +205,7 @@ def this_machine() -> dict[str, str]:
 
 
 def arguments() -> argparse.Namespace:
-    """The command line."""
+    """Read the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -285,18 +221,17 @@ def arguments() -> argparse.Namespace:
         "--beside", metavar="FILE", type=Path, help="compare with such a file of the simulated device"
     )
     parser.add_argument("--list", action="store_true", help="print every disagreement")
+    parser.add_argument(
+        "--values", action="store_true", help="compare values with the CPU's (on a Mac always)"
+    )
     parser.add_argument("--device", default="mps", help=argparse.SUPPRESS)
-    parser.add_argument("--run", default="", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
 def main() -> None:
-    """Runs or reads, prints the table, writes the file."""
+    """Run or read, print the table, write the file."""
     asked = arguments()
     calls = read_calls()
-    if asked.run:
-        run_here([int(number) for number in asked.run.split(",")], asked.device)
-        return
     if asked.read:
         report = json.loads(asked.read.read_text(encoding="utf-8"))
     else:
@@ -306,7 +241,8 @@ def main() -> None:
             "release": asked.simulated or machine["torch"].split("+")[0],
             "device": asked.device,
         }
-        report["calls"] = run_all(calls, asked.device, asked.simulated, asked.only)
+        codes = [call.code for call in calls if asked.only in ("", call.subject)]
+        report["calls"] = run_all(codes, asked.device, asked.simulated, asked.values)
     judged, out = judge(calls, report["calls"], report["release"])
     print(matrix(judged, out))
     if asked.list:

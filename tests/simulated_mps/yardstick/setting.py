@@ -1,4 +1,4 @@
-"""What the battery's calls see: short makers of tensors on the device D, and how a call is run and cleaned up.
+"""What the battery's calls see: short makers of tensors on the device D, and what cleans up after a call.
 
 Inputs are drawn on the CPU from one seed and then copied, so a call gets equal values on every device.
 """
@@ -21,28 +21,24 @@ except ImportError:  # the calls that need it fail, and are left out
 
 
 def makers(device: str) -> dict[str, Any]:
-    """Functions of one or two letters that make tensors; `c` in front of a name makes it on the CPU."""
+    """Return functions of one or two letters that make tensors; `cf` and `ci` make them on the CPU."""
 
-    def on(where: str, prefix: str) -> dict[str, Any]:
-        def drawn(*shape: Any) -> torch.Tensor:
-            return torch.randn(shape[0] if shape and isinstance(shape[0], tuple) else shape, device="cpu")
+    def plain(*shape: Any) -> torch.Tensor:
+        return torch.randn(shape[0] if shape and isinstance(shape[0], tuple) else shape, device="cpu")
 
-        return {
-            f"{prefix}f": lambda *shape: drawn(*shape).to(where),
-            f"{prefix}i": lambda high, *shape: torch.randint(0, high, shape, device="cpu").to(where),
-        }
-
-    def plain(*shape: int) -> torch.Tensor:
-        return torch.randn(shape, device="cpu")
+    def whole(high: int, *shape: int) -> torch.Tensor:
+        return torch.randint(0, high, shape, device="cpu")
 
     def spd(size: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
         root = torch.randn(size, size, dtype=dtype, device="cpu")
         return (root @ root.mH + size * torch.eye(size, device="cpu")).to(device)
 
     return {
-        **on(device, ""),
-        **on("cpu", "c"),
         "D": device,
+        "f": lambda *shape: plain(*shape).to(device),
+        "cf": plain,
+        "i": lambda high, *shape: whole(high, *shape).to(device),
+        "ci": whole,
         "T": lambda data: torch.tensor(data, device=device),
         "n": lambda *shape: plain(*shape).to(device).requires_grad_(),
         "h": lambda *shape: plain(*shape).half().to(device),
@@ -57,19 +53,19 @@ def makers(device: str) -> dict[str, Any]:
 
 
 def bw(result: torch.Tensor) -> torch.Tensor:
-    """Backward through the sum of a result."""
+    """Differentiate the sum of a result."""
     result.sum().backward()
     return result.detach()
 
 
 def gg(result: torch.Tensor, *inputs: torch.Tensor) -> Any:
-    """The gradient of the squared gradient, as in a gradient penalty."""
+    """Return the gradient of the squared gradient, as in a gradient penalty."""
     first = torch.autograd.grad(result.square().sum(), inputs, create_graph=True)
     return torch.autograd.grad(sum(part.square().sum() for part in first), inputs, allow_unused=True)
 
 
 def trained(device: str) -> Any:
-    """A function that lets an optimizer make two steps of a small layer."""
+    """Return a function that lets an optimizer make two steps of a small layer."""
 
     def step(optimizer: Any, **options: Any) -> torch.Tensor:
         layer = nn.Linear(3, 4).to(device)
@@ -84,7 +80,7 @@ def trained(device: str) -> Any:
 
 
 def closure(optimizer: Any, parameter: torch.Tensor) -> torch.Tensor:
-    """What LBFGS calls."""
+    """Do what LBFGS asks for."""
     optimizer.zero_grad()
     loss = parameter.square().sum()
     loss.backward()
@@ -92,19 +88,19 @@ def closure(optimizer: Any, parameter: torch.Tensor) -> torch.Tensor:
 
 
 def grads(module: nn.Module) -> list[nn.Parameter]:
-    """The parameters of a module, each with a gradient."""
+    """Return the parameters of a module, each with a gradient."""
     parameters = list(module.parameters())
     sum(parameter.square().sum() for parameter in parameters).backward()
     return parameters
 
 
 def gloo() -> None:
-    """A process group of one process."""
+    """Make a process group of one process."""
     torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
 
 
 def namespace(device: str) -> dict[str, Any]:
-    """Everything that a call may name."""
+    """Return everything that a call may name."""
     modules = {"copy": copy, "io": io, "math": math, "pickle": pickle, "np": np, "torch": torch, "nn": nn}
     short = {
         "F": nn.functional,
@@ -121,7 +117,7 @@ def namespace(device: str) -> dict[str, Any]:
 
 
 def restore() -> None:
-    """Undoes what a call may have left: grad mode, default types and devices, process groups."""
+    """Undo what a call may have left: grad mode, default types and devices, process groups."""
     torch.set_grad_enabled(True)
     torch.set_default_dtype(torch.float32)
     torch.set_default_device(None)
