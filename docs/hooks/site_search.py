@@ -30,9 +30,9 @@ CHINESE = re.compile(r"[\u4e00-\u9fff]")
 WORD = re.compile(r"[\u4e00-\u9fff]|[^\s\u4e00-\u9fff]+")
 
 # What a first search may load is held by a test. A section is found by its beginning, a message by all forms.
-CHARACTERS = {"en": 1000, "zh": 250}
+CHARACTERS = {"en": 800, "zh": 200}
 IN_EXAMPLES = {"en": 400, "zh": 100}
-NAMES = 12  # of a section's code: `torch.mps.synchronize`, in the place of the listing
+NAMES = 8  # of a section's code: `torch.mps.synchronize`, in the place of the listing
 CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 NAME = re.compile(r"\b(?!self\.)(?:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Za-z]+_\w+)")
 SHORT = 60  # words: an answer that leads to a fuller one does not stand before it
@@ -108,6 +108,31 @@ def searchable(section: dict[str, str], other: str | None, locale: str) -> dict[
     return entry
 
 
+def packed(sections: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return sections as the file holds them, smaller when compressed; search-worker.js unpacks them.
+
+    Each page has rows of anchor, title and text. Other fields are apart, by the number of the section.
+    """
+    pages: dict[str, list[dict[str, Any]]] = {}
+    for section in sections:
+        pages.setdefault(section["location"].partition("#")[0], []).append(section)
+    ordered = [section for of_page in pages.values() for section in of_page]
+    numbers = {section["location"]: number for number, section in enumerate(ordered)}
+    rows = {
+        page: [
+            [section["location"].partition("#")[2], section["title"], section["text"]] for section in of_page
+        ]
+        for page, of_page in pages.items()
+    }
+    see = {
+        number: [numbers[address] for address in section["see"] if address in numbers]
+        for number, section in enumerate(ordered)
+        if "see" in section
+    }
+    fields = {name: [section.get(name, "") for section in ordered] for name in ("other", "code")}
+    return {"docs": rows, "see": see} | fields
+
+
 def replace_search(folder: Path, ranking: dict[str, Any], words: dict[str, str], locale: str) -> None:
     """Put the search of one language in the place of the theme's, and the sections into a file of their own.
 
@@ -127,6 +152,6 @@ def replace_search(folder: Path, ranking: dict[str, Any], words: dict[str, str],
         for section in content["docs"]
         if not LEFT_OUT.search(section["location"])
     ]
-    text = json.dumps(ranking | {"docs": sections}, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(ranking | packed(sections), ensure_ascii=False, separators=(",", ":"))
     (folder / "search" / "sections.json").write_text(text, encoding="utf-8")
     index.write_text(json.dumps(content | {"docs": []}), encoding="utf-8")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from docs.hooks.site_search import packed
 from tests.static_server import static_server
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "docs/assets/javascripts"
@@ -62,7 +63,7 @@ def ask(browser, tmp_path):
     shutil.copy(SCRIPTS / "search-worker.js", worker)
     docs = [{"location": "chinese/", "title": "一", "text": "".join(CHARACTERS[:1000])}, *SECTIONS]
     (tmp_path / "search").mkdir()
-    sections = {"docs": docs, "pages": {"project/": 0.5}, "synonyms": {"ram": "memory"}}
+    sections = packed(docs) | {"pages": {"project/": 0.5}, "synonyms": {"ram": "memory"}}
     (tmp_path / "search/sections.json").write_text(json.dumps(sections), encoding="utf-8")
     (tmp_path / "index.html").write_text("<!doctype html>", encoding="utf-8")
     page = browser.new_page()

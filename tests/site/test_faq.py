@@ -1,10 +1,12 @@
-"""The FAQ: the same questions in both languages, each with a short answer and a page behind it."""
+"""Pages of questions: the same ones in both languages, each with a short answer and a page behind it."""
 
 import re
 import unicodedata
 from pathlib import Path
 
 import pytest
+
+from tools.checks.readings import QUESTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 ENTRY = re.compile(
@@ -16,9 +18,13 @@ LONGEST_SENTENCE = 160  # widths of a Latin letter; a Chinese one is two wide
 LONGEST_ANSWER = 600
 
 
+def texts(language):
+    return [(ROOT / "docs" / language / page).read_text(encoding="utf-8") for page in QUESTIONS]
+
+
 def entries(language):
-    text = (ROOT / "docs" / language / "facts/faq.md").read_text(encoding="utf-8")
-    return {found["ident"]: (found["question"], found["answer"]) for found in ENTRY.finditer(text)}
+    found = [entry for text in texts(language) for entry in ENTRY.finditer(text)]
+    return {entry["ident"]: (entry["question"], entry["answer"]) for entry in found}
 
 
 ENTRIES = {language: entries(language) for language in LANGUAGES}
@@ -41,8 +47,9 @@ def test_sixty_questions_are_equal_in_both_languages():
     assert len(ENTRIES["en"]) >= 60
     assert list(ENTRIES["en"]) == list(ENTRIES["zh"])
     for language in LANGUAGES:
-        text = (ROOT / "docs" / language / "facts/faq.md").read_text(encoding="utf-8")
-        assert text.count("\n### ") == len(ENTRIES[language]), "an entry that the pattern does not see"
+        assert sum(text.count("\n### ") for text in texts(language)) == len(ENTRIES[language]), (
+            "an entry that the pattern does not see"
+        )
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -10,6 +10,7 @@ from docs.hooks.site_search import (
     UNUSED,
     links_of_sections,
     other_words,
+    packed,
     replace_search,
     searchable,
 )
@@ -45,8 +46,8 @@ def test_sections_get_ranking_data_and_lose_word_marks(site):
     replace_search(folder, RANKING, WORDS, "en")
     text = (folder / "search/sections.json").read_text(encoding="utf-8")
     assert "训练模型" in text  # no escapes
-    section = {"location": "", "title": "训练模型", "text": "", "other": "start here"}
-    assert json.loads(text) == RANKING | {"docs": [section]}
+    docs = {"": [["", "训练模型", ""]]}
+    assert json.loads(text) == RANKING | {"docs": docs, "other": ["start here"], "code": [""], "see": {}}
     assert json.loads(index.read_text(encoding="utf-8")) == {"config": {"lang": ["zh"]}, "docs": []}
 
 
@@ -76,7 +77,7 @@ def test_of_a_listing_the_names_are_searched():
 
 
 @pytest.mark.parametrize(
-    ("address", "length"), [("guides/a/", 1000), ("examples/a/", 400), ("reference/a/", 5000)]
+    ("address", "length"), [("guides/a/", 800), ("examples/a/", 400), ("reference/a/", 5000)]
 )
 def test_sections_are_searched_by_beginning_messages_by_all(address, length):
     section = {"location": address, "title": "A", "text": "a" * 5000}
@@ -91,6 +92,20 @@ def test_links_of_a_section_lead_to_other_pages():
     assert links_of_sections(html, "facts/faq/") == {
         "facts/faq/#one": ["guides/memory/#limits"],
         "facts/faq/#two": [],
+    }
+
+
+def test_sections_are_packed_by_page():
+    sections = [
+        {"location": "a/", "title": "A", "text": "1"},
+        {"location": "b/", "title": "B", "text": "2", "see": ["a/#c", "gone/"]},
+        {"location": "a/#c", "title": "C", "text": "3", "other": "o", "code": "x.y"},
+    ]
+    assert packed(sections) == {
+        "docs": {"a/": [["", "A", "1"], ["c", "C", "3"]], "b/": [["", "B", "2"]]},
+        "see": {2: [1]},
+        "other": ["", "o", ""],
+        "code": ["", "x.y", ""],
     }
 
 

@@ -8,6 +8,8 @@ import pytest
 from origins import DATA, load
 from source_links import REPOSITORY, TRACKER
 
+from tools.checks.readings import QUESTIONS
+
 ROOT = Path(__file__).resolve().parents[2]
 SEARCH = load("tracker_search", DATA)
 THREADS = SEARCH["threads"]
@@ -22,8 +24,8 @@ def thread_of(source):
 
 
 def answers(language):
-    text = (ROOT / "docs" / language / "facts/faq.md").read_text(encoding="utf-8")
-    return {found["ident"]: found["answer"] for found in QUESTION.finditer(text)}
+    texts = [(ROOT / "docs" / language / page).read_text(encoding="utf-8") for page in QUESTIONS]
+    return {found["ident"]: found["answer"] for text in texts for found in QUESTION.finditer(text)}
 
 
 ROWS = {thread_of(source) for case in load("wrong_results", DATA)["cases"] for source in case["sources"]}

@@ -7,12 +7,13 @@
 The reader is somebody who did not write the statements, opens each source, and stamps after correcting. A KEY
 is a page, such as guides/device.md, or an entry of the data:
 
-    error_messages/memory#out-of-memory    environment_variables#PYTORCH_MPS_FAST_MATH    faq#slow
+    error_messages/memory#out-of-memory    environment_variables#PYTORCH_MPS_FAST_MATH    faq#slow (an answer)
     wrong_results#177116 (number of the first source)    versions#2.15    published_speeds#speeds-bert
     cuda_only_packages#triton    claims/device#is-built
 
-A record holds the hash of the English text: of a page its Markdown without front matter (of the FAQ without
-its answers, which are entries), of an entry its English fields and sources. Measurements play no part.
+A record holds the hash of the English text: of a page its Markdown without front matter (of those of
+questions without their answers, which are entries), of an entry its English fields and sources. Measurements
+play no part.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from tools.read_yaml import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 READINGS = "docs/data/readings.yaml"
-FAQ = "facts/faq.md"
+QUESTIONS = ("facts/faq.md", "facts/models-and-libraries.md")  # their answers have one set of names
 _ANSWER = re.compile(r"^### [^\n]*\{ #(?P<id>[\w-]+) \}\n.*?(?=^#{1,3} |\Z)", re.M | re.S)
 TABLE_MARKER = re.compile(r"^ *<!-- table: ([\w-]+) -->$", re.M)
 HEAD = """\
@@ -66,14 +67,14 @@ def english(value: Any) -> Any:
 
 
 def _pages(root: Path) -> Iterator[tuple[str, Part]]:
-    """Yield every page, and every answer of the FAQ."""
+    """Yield every page, and every answer to a question."""
     for twin in twins(root):
         if twin.page and twin.english.is_file():
             text = twin.english.read_text(encoding="utf-8")
             text = "\n".join(text.split("\n")[split_front_matter(text)[1] :])
-            if twin.page == FAQ:
+            if twin.page in QUESTIONS:
                 for answer in _ANSWER.finditer(text):
-                    yield f"faq#{answer['id']}", Part(answer[0], (FAQ,))
+                    yield f"faq#{answer['id']}", Part(answer[0], (twin.page,))
                 text = _ANSWER.sub("", text)
             yield twin.page, Part(text, (twin.page,))
 
@@ -121,12 +122,15 @@ def _claims(root: Path) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
 
 def parts(root: Path = ROOT) -> dict[str, Part]:
     """Return everything that is read, by key. Raises ValueError for a key that two entries share."""
-    found: dict[str, Part] = dict(_pages(root))
+    read = list(_pages(root))
     for key, entry, shown in [*_entries(root), *_claims(root)]:
-        if key in found:
-            raise ValueError(f"two entries have the key {key}: name another source first")
         text = json.dumps(english(entry), ensure_ascii=False, sort_keys=True, default=str)
-        found[key] = Part(text, shown, entry)
+        read.append((key, Part(text, shown, entry)))
+    found: dict[str, Part] = {}
+    for key, part in read:
+        if key in found:
+            raise ValueError(f"two entries have the key {key}: rename one, or name another source first")
+        found[key] = part
     return found
 
 

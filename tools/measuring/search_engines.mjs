@@ -39,12 +39,20 @@ function askWorker(site) {
   }
 }
 
+// The sections of a site. Its worker knows their form.
+function sectionsOf(site) {
+  const folder = join(site, "assets/javascripts/workers")
+  const [file] = readdirSync(folder).filter(name => /^search\..*\.js$/.test(name))
+  const context = vm.createContext({ addEventListener() {} })
+  vm.runInContext(readFileSync(join(folder, file), "utf8"), context)
+  return context.unpacked(JSON.parse(readFileSync(join(site, "search/sections.json"), "utf8")))
+}
+
 async function indexOf(site, language, packages) {
   const { createIndex } = await import(join(packages, "pagefind/lib/index.js"))
-  const { docs } = JSON.parse(readFileSync(join(site, "search/sections.json"), "utf8"))
   const { index } = await createIndex({ forceLanguage: language })
   const titles = new Map()
-  for (const { location, title, ...section } of docs) {
+  for (const { location, title, ...section } of sectionsOf(site)) {
     const page = location.split("#")[0]
     if (!titles.has(page)) titles.set(page, title)
     const fields = { ...section, heading: title, page: page === location ? "" : titles.get(page) }

@@ -69,10 +69,19 @@ function asked(query) {
 
 // ---- Ranking ----
 
-function setup({ docs, pages, ...ranking }) {
+// The sections of the file, whose form compresses well: `packed` in docs/hooks/site_search.py. An empty field is none.
+function unpacked({ docs, other, code, see }) {
+  const rows = Object.entries(docs).flatMap(([page, rows]) =>
+    rows.map(([anchor, title, text]) => ({ location: page + (anchor && `#${anchor}`), title, text })))
+  return rows.map((row, id) => (
+    { ...row, other: other[id] || undefined, code: code[id] || undefined, see: see[id]?.map(at => rows[at].location) }
+  ))
+}
+
+function setup({ pages, synonyms: meanings, ...packed }) {
   const titles = new Map()
   weights = Object.entries(pages)
-  synonyms = Object.entries(ranking.synonyms).map(([words, more]) => [
+  synonyms = Object.entries(meanings).map(([words, more]) => [
     new RegExp(/\p{sc=Han}/u.test(words) ? words : `(?<![a-z0-9])(?:${words})(?![a-z0-9])`, "iu"), more,
   ])
   const known = text => {
@@ -81,7 +90,7 @@ function setup({ docs, pages, ...ranking }) {
     return found
   }
   engine = new MiniSearch({ fields: Object.keys(FIELDS), tokenize: known, processTerm: word => word })
-  sections = docs.map((section, id) => {
+  sections = unpacked(packed).map((section, id) => {
     const address = section.location.split("#")[0]
     if (!titles.has(address)) titles.set(address, section.title) // the theme puts a page before its sections
     return { ...section, id, heading: section.title, page: address === section.location ? "" : titles.get(address) }

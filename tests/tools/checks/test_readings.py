@@ -128,6 +128,15 @@ def test_two_entries_of_one_name(project):
         parts(project)
 
 
+def test_an_answer_has_one_name_on_both_pages(plant, project):
+    for language in ("en", "zh"):
+        plant(f"docs/{language}/facts/models-and-libraries.md", FAQ.replace("#why", "#lora"))
+    assert parts(project)["faq#lora"].shown == ("facts/models-and-libraries.md",)
+    plant("docs/en/facts/models-and-libraries.md", FAQ)
+    with pytest.raises(ValueError, match="two entries have the key faq#why"):
+        parts(project)
+
+
 @pytest.mark.slow
 def test_the_real_data_have_a_key_for_every_kind():
     found = {readings.kind(key) for key in parts()}
