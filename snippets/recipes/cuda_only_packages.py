@@ -7,9 +7,9 @@ from pathlib import Path
 INSTEAD = {
     "flash-attn xformers": "F.scaled_dot_product_attention",
     "mamba-ssm causal-conv1d": "a scan and a convolution in plain PyTorch",
-    "triton apex torch-scatter": "functions of PyTorch itself",
+    "triton apex torch-scatter transformer-engine": "functions of PyTorch itself",
     "auto-gptq autoawq vllm": "a package for Macs, such as mlx-lm",
-    "bitsandbytes deepspeed": "the newest release; not everything works on MPS",
+    "bitsandbytes deepspeed mmcv": "the newest release; not everything works on MPS",
 }
 file = Path("requirements.txt")  # or a file that holds what `pip freeze` prints
 text = file.read_text() if file.exists() else "torch\nflash_attn>=2.5\nmamba-ssm==2.3\n"

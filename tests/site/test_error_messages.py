@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import error_messages
+import operator_states
 import pytest
 from bs4 import BeautifulSoup
 from markdown import markdown
@@ -65,6 +66,19 @@ def test_ranges_are_those_of_the_releases_that_pip_knows():
 def test_ranges_that_were_compared_by_hand(ident, wording, range_):
     message = next(message for message in MESSAGES if message["id"] == ident)
     assert ranges.words(ranges.marks(message)[wording], "en") == range_
+
+
+@pytest.mark.parametrize(
+    ("operator", "chinese"),
+    [("_fft_r2c", "从 2.3 起"), ("isin.Tensor_Tensor_out", "从 2.4 起"), ("_ctc_loss", "从 2.14 起")],
+)
+def test_releases_that_the_cure_names_are_those_of_the_wheels(operator, chinese):
+    cure = next(each["cure"] for each in MESSAGES if each["id"] == "not-currently-implemented")
+    release = operator_states.since(operator_states.series()[operator])
+    named = f"`{operator.partition('.')[0]}`"
+    assert chinese == f"从 {release} 起"
+    assert re.search(rf"{named}[^,:]*since {release}\b", cure["en"])
+    assert re.search(rf"{named}[^，]*{chinese}", cure["zh"])
 
 
 def test_every_file_is_a_topic_with_a_page():
