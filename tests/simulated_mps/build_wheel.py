@@ -3,7 +3,7 @@
     python build_wheel.py --out dist PYTHON [PYTHON ...]
 
 Each PYTHON is an environment's, such as .venv/bin/python: all of one Python version, each with another of the
-supported PyTorch releases. This Python needs `build`; the environments need nothing but PyTorch.
+supported PyTorch releases, which is all that they need.
 """
 
 import argparse
@@ -16,7 +16,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 LEFT_OUT = shutil.ignore_patterns("build", "dist", "*.egg-info", "__pycache__", "*.so")
-COMPILE = "from pathlib import Path; from simulated_mps import build; build.compile_device(build.carried_device())"
+COMPILE = (
+    "from pathlib import Path; from simulated_mps import build; build.compile_device(build.carried_device())"
+)
 
 
 def compile_for(python: Path, folder: Path) -> None:
@@ -51,9 +53,8 @@ def main() -> int:
         if len(libraries) != len(options.python):
             parser.error("two of the environments have the same release of PyTorch")
         out = options.out.absolute()
-        return subprocess.run(
-            [sys.executable, "-m", "build", "--wheel", "--outdir", out, copy], check=False
-        ).returncode
+        pack = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", out, copy]
+        return subprocess.run(pack, check=False).returncode
 
 
 if __name__ == "__main__":

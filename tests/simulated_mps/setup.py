@@ -1,4 +1,4 @@
-"""The rest of pyproject.toml: a wheel that carries compiled devices is for one Python and one kind of machine."""
+"""The rest of pyproject.toml: a wheel with compiled devices is for one Python and one kind of machine."""
 
 from pathlib import Path
 
