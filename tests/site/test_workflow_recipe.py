@@ -14,7 +14,7 @@ RECIPE = ROOT / "snippets/workflows/test_mps.yml"
 TEXT = RECIPE.read_text(encoding="utf-8")
 JOB = yaml.safe_load(TEXT)["jobs"]["simulated-mps"]
 DEVICE = ROOT / "tests/simulated_mps/simulated_mps"
-COPY = "./vendor/simulated_mps"  # the folder, which is an action
+COPY = "$/vendor/simulated_mps"  # the folder, which is an action; $ is the repository at the running commit
 
 
 def pinned(text):
