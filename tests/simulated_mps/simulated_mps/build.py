@@ -117,8 +117,8 @@ def load_device() -> ModuleType:
     except ImportError as error:  # such as a symbol that this PyTorch does not have
         reason = str(error).removeprefix(f"{library}: ")
         raise SimulationError(
-            f"the device of the wheel does not fit PyTorch {torch.__version__} ({reason}); compile it: "
-            "pip install --force-reinstall --no-deps --no-binary simulated-mps simulated-mps"
+            f"the compiled device does not fit PyTorch {torch.__version__} ({reason}); "
+            f"install simulated-mps from its source, or remove {library}"
         ) from None
     loader.exec_module(module)
     return module
