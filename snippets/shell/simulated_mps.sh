@@ -22,7 +22,7 @@ PYTORCH_ENABLE_MPS_FALLBACK=1 python -m simulated_mps train.py
 # --8<-- [end:fallback]
 
 # --8<-- [start:pytest]
-pytest --simulated-mps
+pytest --simulated-mps --as-torch 2.12 device_test.py
 # --8<-- [end:pytest]
 
 # --8<-- [start:gate]

@@ -14,6 +14,7 @@ RECIPE = ROOT / "snippets/workflows/test_mps.yml"
 TEXT = RECIPE.read_text(encoding="utf-8")
 JOB = yaml.safe_load(TEXT)["jobs"]["simulated-mps"]
 DEVICE = ROOT / "tests/simulated_mps/simulated_mps"
+COPY = "$/vendor/simulated_mps"  # the folder, which is an action; $ is the repository at the running commit
 
 
 def pinned(text):
@@ -24,8 +25,14 @@ def test_actions_are_pinned_to_the_commits_that_we_use():
     ours = {}
     for path in (ROOT / ".github/workflows").glob("*.yml"):
         ours |= pinned(path.read_text(encoding="utf-8"))
-    assert len(pinned(TEXT)) == TEXT.count("uses:") == 2
+    assert len(pinned(TEXT)) == TEXT.count("uses:") - TEXT.count(f"uses: {COPY}") == 2
     assert pinned(TEXT).items() <= ours.items()
+
+
+def test_device_gets_only_inputs_that_its_action_has():
+    (step,) = (step for step in JOB["steps"] if step.get("uses") == COPY)
+    inputs = read_yaml(ROOT / "tests/simulated_mps/action.yml")["inputs"]
+    assert step["with"].keys() <= inputs.keys()
 
 
 def test_the_job_may_only_read():
@@ -45,10 +52,20 @@ def test_releases_have_tables():
 
 
 @pytest.mark.parametrize(
-    "path", [RECIPE, ROOT / "snippets/shell/simulated_mps_install.sh", ROOT / "tests/simulated_mps/README.md"]
+    "path",
+    [
+        RECIPE,
+        ROOT / "snippets/shell/simulated_mps_install.sh",
+        ROOT / "tests/simulated_mps/README.md",
+        ROOT / "tests/simulated_mps/action.yml",
+    ],
 )
 def test_what_is_installed_can_hold_the_device(path):
     (supported,) = re.findall(r"SUPPORTED = \((.+)\)", (DEVICE / "build.py").read_text("utf-8"))
-    installed = set(re.findall(r"pip install torch==(\d+\.\d+)\.\d+", path.read_text(encoding="utf-8")))
+    installed = set(
+        re.findall(
+            r"(?:pip install|torch:|default:) torch==(\d+\.\d+)\.\d+", path.read_text(encoding="utf-8")
+        )
+    )
     assert installed
     assert installed <= set(re.findall(r"[\d.]+", supported))

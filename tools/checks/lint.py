@@ -44,16 +44,23 @@ def schema(name: str) -> tuple[str, ...]:
 
 SHELL = ("snippets/shell/*.sh", "examples/*.sh", "examples/*/*.sh")
 WORKFLOWS = (".github/workflows/*.yml", "snippets/workflows/*.yml")
+DEVICE = "tests/simulated_mps"  # a package of its own
+TYPED = (f"{DEVICE}/*.py", f"{DEVICE}/simulated_mps/*.py")
+ACTIONS = (f"{DEVICE}/action.yml",)
 FORMS = ".github/ISSUE_TEMPLATE"
 CHECKS = (
     Check("ruff check", ("ruff", "check", "--quiet", ".")),
     Check("ruff format", ("ruff", "format", "--check", "--quiet", ".")),
     Check("types", ("mypy", "--no-error-summary")),
+    Check(
+        "types of the device", ("mypy", "--no-error-summary", f"--config-file={DEVICE}/pyproject.toml"), TYPED
+    ),
     # Style notes stay on: they catch what bash 3.2 on Macs does differently.
     Check("shellcheck", ("shellcheck",), ("tools/*.sh", ".ci/run")),
     Check("shellcheck of snippets", ("shellcheck", "--shell=bash"), SHELL),
     Check("workflows", schema("github-workflows"), WORKFLOWS),
-    Check("security of workflows", ("zizmor", "--offline", "--quiet", "--no-progress"), WORKFLOWS),
+    Check("actions", schema("github-actions"), ACTIONS),
+    Check("security of workflows", ("zizmor", "--offline", "--quiet", "--no-progress"), WORKFLOWS + ACTIONS),
     Check("issue forms", schema("github-issue-forms"), (f"{FORMS}/*.yml",), except_for="config.yml"),
     Check("issue page", schema("github-issue-config"), (f"{FORMS}/config.yml",)),
     Check("dependabot", schema("dependabot"), (".github/dependabot.yml",)),

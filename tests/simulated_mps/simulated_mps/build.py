@@ -1,4 +1,4 @@
-"""Compile the device once per PyTorch and keep the result."""
+"""Find the device that the wheel carries for this PyTorch, or compile it once and keep the result."""
 
 import hashlib
 import importlib.util
@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 import sysconfig
+from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
@@ -30,11 +31,20 @@ def check_pytorch() -> None:
             f"PyTorch {torch.__version__} has a CUDA GPU or is built for ROCm, beside which MPS cannot be; "
             "hide the GPU: CUDA_VISIBLE_DEVICES= before the command"
         )
-    release = ".".join(torch.__version__.split(".")[:2])
-    if release not in SUPPORTED:
+    if installed_release() not in SUPPORTED:
         raise SimulationError(
             f"PyTorch {torch.__version__} is not supported, only {', '.join(SUPPORTED)}: {INSTALL}"
         )
+
+
+def installed_release() -> str:
+    """Return the release of this PyTorch, such as "2.15"."""
+    return ".".join(torch.__version__.split(".")[:2])
+
+
+def carried_device() -> Path:
+    """Return where a wheel carries the device for this release of PyTorch and this Python, if it does."""
+    return HERE / f"torch-{installed_release()}{sysconfig.get_config_var('EXT_SUFFIX')}"
 
 
 def cache_folder() -> Path:
@@ -86,6 +96,9 @@ def compile_device(target: Path) -> None:
 def compiled_device() -> Path:
     """Return the file of the compiled device, compiled now where there is none. Raises SimulationError."""
     check_pytorch()
+    carried = carried_device()
+    if carried.exists():
+        return carried
     library = cache_folder() / f"{NAME}.so"
     if not library.exists():
         compile_device(library)
@@ -97,7 +110,15 @@ def load_device() -> ModuleType:
 
     Raises SimulationError.
     """
-    spec = importlib.util.spec_from_file_location(NAME, compiled_device())
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    library = compiled_device()
+    loader = ExtensionFileLoader(NAME, str(library))
+    try:
+        module = importlib.util.module_from_spec(ModuleSpec(NAME, loader, origin=str(library)))
+    except ImportError as error:  # such as a symbol that this PyTorch does not have
+        reason = str(error).removeprefix(f"{library}: ")
+        raise SimulationError(
+            f"the compiled device does not fit PyTorch {torch.__version__} ({reason}); "
+            f"install simulated-mps from its source, or remove {library}"
+        ) from None
+    loader.exec_module(module)
     return module

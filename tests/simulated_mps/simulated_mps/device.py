@@ -6,6 +6,7 @@ import platform
 import re
 import time
 from types import ModuleType
+from typing import Any
 
 import torch
 
@@ -130,14 +131,14 @@ def complete_python(device: ModuleType) -> None:
     torch.backends.mps.is_available.cache_clear()
 
 
-def complete_streams(base: type) -> None:
+def complete_streams(base: Any) -> None:
     """Fill in the base of torch.mps.Stream, as of PyTorch 2.15; work is done when a call returns."""
     current = 0
 
-    def begin(stream: object, *, stream_id: int = 0) -> None:
+    def begin(stream: Any, *, stream_id: int = 0) -> None:
         stream.__dict__["stream_id"] = stream_id
 
-    def select(stream: object) -> None:
+    def select(stream: Any) -> None:
         nonlocal current
         current = stream.stream_id
 

@@ -76,7 +76,7 @@ def hand_over(process: int, parent: str | None) -> None:
     """Leave in the folder `parent` what `process` and its children did, and remove our own folder."""
     from simulated_mps.reports import report, to_json
 
-    if os.getpid() != process:
+    if os.getpid() != process or left_by_children is None:
         return  # a copy made by os.fork, whose counts begin with ours
     if parent:
         part, whole = Path(parent) / f"{process}.part", Path(parent) / f"{process}.json"
@@ -88,4 +88,5 @@ def hand_over(process: int, parent: str | None) -> None:
 
 def left_by_ended_children() -> list[dict]:
     """Return what each left: a report, as reports.to_json makes it."""
-    return [json.loads(path.read_text(encoding="utf-8")) for path in left_by_children.glob("*.json")]
+    files = left_by_children.glob("*.json") if left_by_children else ()
+    return [json.loads(path.read_text(encoding="utf-8")) for path in files]

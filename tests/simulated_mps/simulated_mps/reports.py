@@ -127,7 +127,7 @@ def sum_by(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
 
 def report() -> Report:
     """Return the counts so far. Raises RuntimeError before `enable`."""
-    if device.loaded is None:
+    if device.loaded is None or device.release is None:
         raise RuntimeError("call simulated_mps.enable() first")
     operators = device.loaded.operators().items()
     ours = Report(

@@ -90,3 +90,24 @@ def test_a_script_or_compiling_but_not_both(capsys, words):
         main(words)
     assert left.value.code == 2
     assert "name a script, or --compile and no script" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("not_built")
+def test_device_of_the_wheel_is_taken_before_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "HERE", tmp_path)
+    assert build.compiled_device().parent == build.cache_folder()
+    carried = build.carried_device()
+    carried.touch()
+    assert build.compiled_device() == carried
+    assert carried.name.startswith(f"torch-{build.installed_release()}.")
+
+
+def test_device_of_another_pytorch_is_one_line(tmp_path, monkeypatch):
+    library = tmp_path / "other.so"
+    library.write_text("not compiled")
+    monkeypatch.setattr(build, "compiled_device", lambda: library)
+    with pytest.raises(
+        SimulationError, match=r"does not fit PyTorch 2\.\S+ \(.*\); install .* or remove /"
+    ) as raised:
+        build.load_device()
+    assert "\n" not in str(raised.value)
