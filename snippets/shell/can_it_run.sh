@@ -3,6 +3,6 @@
 
 # --8<-- [start:look]
 find . -name "*.cu"
-grep -rlE "CUDAExtension|import triton|flash_attn|spconv|cupy" --include="*.py" .
-grep -rnE "cuda" --include="*.py" . | head -n 40
+grep -RlE "CUDAExtension|import triton|flash_attn|spconv|cupy" --include="*.py" .
+grep -Rn -m 5 "cuda" --include="*.py" .
 # --8<-- [end:look]
