@@ -27,6 +27,7 @@ _LOWER_WORD = re.compile(r"(?<![\w.])[a-z]{3,}(?!\.?\w)")  # not the parts of do
 _EXTERNAL_TEXT = re.compile(f"{EXTERNAL[0]}[^{EXTERNAL[1]}]*{EXTERNAL[1]}")
 
 
+_COLON = re.compile("(?<!来源)：")  # the label of sources joins no sentences: every answer may end with it
 _IMAGE = re.compile(r"!\[[^]]*\]\([^)]*\)")  # its text stands there twice, for light and for dark
 
 
@@ -56,7 +57,7 @@ def marks(text: str) -> Marks:
     page = read_markdown(_IMAGE.sub("", text))
     lines = [line for number, line in enumerate(page.prose, 1) if number not in page.table_lines]
     prose = "\n".join(lines)
-    return Marks(len(HAN.findall(prose)), prose.count("："), prose.count("；"))
+    return Marks(len(HAN.findall(prose)), len(_COLON.findall(prose)), prose.count("；"))
 
 
 def own_words(text: str) -> str:

@@ -123,6 +123,7 @@ HUNDRED = "训练" * 50
         (HUNDRED + "`：：：：`\n\n```text\n：：：：；；\n```\n\n<!-- ：：：：；； -->\n", False),
         ("---\ndescription: 甲：乙：丙：丁：戊\n---\n" + HUNDRED, False),
         ("![甲：乙；丙](a.svg#only-light)![甲：乙；丙](b.svg#only-dark)" * 3, False),
+        ("甲。来源：乙。" * 4, False),  # a label
         ("- **甲**：一\n- **乙**：二\n- **丙**：三\n- **丁**：四\n", True),
     ],
 )
