@@ -72,7 +72,7 @@ def test_ranges_that_were_compared_by_hand(ident, wording, range_):
     ("operator", "chinese"),
     [("_fft_r2c", "从 2.3 起"), ("isin.Tensor_Tensor_out", "从 2.4 起"), ("_ctc_loss", "从 2.14 起")],
 )
-def test_releases_that_the_cure_names_are_those_of_the_wheels(operator, chinese):
+def test_a_cure_names_the_releases_of_the_wheels(operator, chinese):
     cure = next(each["cure"] for each in MESSAGES if each["id"] == "not-currently-implemented")
     release = operator_states.since(operator_states.series()[operator])
     named = f"`{operator.partition('.')[0]}`"
