@@ -526,16 +526,23 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   using namespace simulated_mps;
   hide_cuda();
   replace_composed();
+  py::class_<Rule>(m, "Rule").def(py::init<
+      std::string, std::string, bool, bool, std::string, std::vector<c10::ScalarType>, std::string, std::string,
+      std::string>());
   m.def("set_rules", [](const std::vector<std::string>& kernels, const std::vector<std::string>& always_on_cpu,
-                        bool fallback, const std::string& commit, int release) {
-    auto& rules = record();
-    const std::lock_guard<std::mutex> lock(rules.mutex);
-    rules.kernels = {kernels.begin(), kernels.end()};
-    rules.always_on_cpu = {always_on_cpu.begin(), always_on_cpu.end()};
-    rules.fallback = fallback;
-    rules.commit = commit;
-    rules.release = release;
-    for (auto& [name, op] : rules.operators) op->choose(rules.judge(name), release);
+                        bool fallback, const std::string& commit, int release, const std::vector<Rule>& rules,
+                        Texts mixed_texts) {
+    auto checks = checks_by_operator(rules);
+    auto& now = record();
+    const std::lock_guard<std::mutex> lock(now.mutex);
+    now.kernels = {kernels.begin(), kernels.end()};
+    now.always_on_cpu = {always_on_cpu.begin(), always_on_cpu.end()};
+    now.fallback = fallback;
+    now.commit = commit;
+    now.release = release;
+    now.checks = std::move(checks);
+    now.mixed_texts = std::move(mixed_texts);
+    for (auto& [name, op] : now.operators) now.choose(*op);
   });
   m.def("set_macos", [](int major, int minor) { record().macos = major * 100 + minor; });
   m.def("verdict", [](const std::string& name) { return static_cast<int>(record().judge(name)); });

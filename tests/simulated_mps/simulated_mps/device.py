@@ -9,7 +9,7 @@ from types import ModuleType
 
 import torch
 
-from simulated_mps import findings, processes
+from simulated_mps import findings, processes, rules
 from simulated_mps.build import load_device
 from simulated_mps.compilation import replace_inductor
 from simulated_mps.errors import SimulationError
@@ -64,6 +64,8 @@ def enable(as_torch: str | None = None) -> None:
         fallback_is_on(),
         commit,
         int(release.split(".")[1]),
+        [loaded.Rule(*arguments) for arguments in rules.refused(release, macos)],
+        rules.mixed_texts(release),
     )
     whole_on_cpu = on_cpu & COMPOSED
     loaded.register_by_release(

@@ -14,32 +14,28 @@
 #include <unordered_set>
 #include <vector>
 
+#include "checks.h"
+
 namespace simulated_mps {
 
-struct Rule;
-std::vector<const Rule*> rules_of(const std::string& op, int release);
-const char* mixed_text_of(const std::string& op, int release);
+using Checks = std::unordered_map<std::string, std::vector<Check>>;
+using Texts = std::unordered_map<std::string, std::string>;
+
+constexpr const char* kAnyDevices =
+    "Expected all tensors to be on the same device, but found at least two devices, mps:0 and cpu!";
 
 // How often an operator reached the device, and what became of it there.
 struct Operator {
   enum class Verdict { has_kernel, falls_back, missing };
 
   std::string name;
-  Verdict verdict;
-  std::vector<const Rule*> rules;  // of the chosen release
-  const char* mixed_text;  // what a tensor on the CPU gets to hear
+  Verdict verdict;  // this and the next two: of the chosen release
+  std::vector<Check> checks;
+  std::string mixed_text;  // what a tensor on the CPU gets to hear
   std::atomic<bool> may_wait{false};  // see waits.h
   std::atomic<int64_t> calls{0};
 
-  Operator(std::string name, Verdict verdict, int release)
-      : name(std::move(name)), verdict(verdict), rules(rules_of(this->name, release)),
-        mixed_text(mixed_text_of(this->name, release)) {}
-
-  void choose(Verdict of_release, int release) {
-    verdict = of_release;
-    rules = rules_of(name, release);
-    mixed_text = mixed_text_of(name, release);
-  }
+  explicit Operator(std::string name) : name(std::move(name)) {}
 };
 
 constexpr int kMacOS15_1 = 1501;  // its first number times 100 and its second
@@ -51,6 +47,8 @@ struct Record {
   std::mutex mutex;
   std::unordered_set<std::string> kernels;  // operators with a kernel in the chosen release
   std::unordered_set<std::string> always_on_cpu;  // hard-wired to the CPU there, whatever the variable says
+  Checks checks;  // by operator
+  Texts mixed_texts;  // by operator, where it is not kAnyDevices
   int release = 0;  // by its second number: 13 is 2.13
   int macos = 99 * 100;  // newer than all
   bool fallback = false;  // PYTORCH_ENABLE_MPS_FALLBACK
@@ -82,8 +80,20 @@ struct Record {
   Operator& find(const std::string& name) {
     const std::lock_guard<std::mutex> lock(mutex);
     auto& found = operators[name];
-    if (found == nullptr) found = std::make_unique<Operator>(name, judge(name), release);
+    if (found == nullptr) {
+      found = std::make_unique<Operator>(name);
+      choose(*found);
+    }
     return *found;
+  }
+
+  // Tell an operator what the chosen release makes of it.
+  void choose(Operator& op) const {
+    op.verdict = judge(op.name);
+    const auto known = checks.find(op.name);
+    op.checks = known == checks.end() ? std::vector<Check>{} : known->second;
+    const auto text = mixed_texts.find(op.name);
+    op.mixed_text = text == mixed_texts.end() ? kAnyDevices : text->second;
   }
 
   void note(const std::string& event, const std::string& op = "") {
