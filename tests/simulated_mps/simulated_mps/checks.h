@@ -1,23 +1,28 @@
-// A rule of rules.json or types.json, as the device asks it: which call it is about, and what is said.
+// A rule of rules.json as the device asks it: which call it is about, and what is said.
 #pragma once
 
 #include <c10/core/ScalarType.h>
 
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "arguments.h"
 
 namespace simulated_mps {
 
 using Predicate = bool (*)(const Arguments&);
+using Types = uint64_t;  // a bit for each
 
-inline uint64_t bit(c10::ScalarType type) { return uint64_t{1} << static_cast<int>(type); }
+inline Types bit(c10::ScalarType type) { return Types{1} << static_cast<int>(type); }
+
+enum class Outcome { error, not_implemented, wrong_values, fallback };
 
 struct Check {
   std::string text;
-  bool is_error = true;  // otherwise the device computes wrong values
+  Outcome outcome = Outcome::error;
   int argument = -1;  // a tensor or a list of them, by position
-  uint64_t types = 0;  // refused ones, a bit for each; 0: any
+  Types types = 0;  // refused ones; 0: any
   bool on_cpu = false;  // refused there
   int option = -1;  // an argument by position, with the value that is refused
   c10::IValue value;
@@ -40,6 +45,13 @@ struct Check {
       if (refuses(tensor)) return true;
     return false;
   }
+};
+
+// By operator, for the chosen release and macOS.
+struct Rules {
+  std::unordered_map<std::string, std::vector<Check>> checks;
+  std::unordered_map<std::string, std::string> mixed_texts;  // where it is not that of the most
+  std::unordered_map<std::string, Types> beyond_the_cpu;  // with a kernel on MPS, but none on the CPU
 };
 
 }  // namespace simulated_mps

@@ -66,6 +66,7 @@ def enable(as_torch: str | None = None) -> None:
         int(release.split(".")[1]),
         [loaded.Rule(*arguments) for arguments in rules.refused(release, macos)],
         rules.mixed_texts(release),
+        rules.beyond_the_cpu(release),
     )
     whole_on_cpu = on_cpu & COMPOSED
     loaded.register_by_release(

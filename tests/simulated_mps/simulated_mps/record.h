@@ -18,9 +18,6 @@
 
 namespace simulated_mps {
 
-using Checks = std::unordered_map<std::string, std::vector<Check>>;
-using Texts = std::unordered_map<std::string, std::string>;
-
 constexpr const char* kAnyDevices =
     "Expected all tensors to be on the same device, but found at least two devices, mps:0 and cpu!";
 
@@ -29,9 +26,10 @@ struct Operator {
   enum class Verdict { has_kernel, falls_back, missing };
 
   std::string name;
-  Verdict verdict;  // this and the next two: of the chosen release
+  Verdict verdict;  // this and the next three: of the chosen release
   std::vector<Check> checks;
   std::string mixed_text;  // what a tensor on the CPU gets to hear
+  Types beyond_the_cpu;  // types with a kernel on MPS, but none on the CPU
   std::atomic<bool> may_wait{false};  // see waits.h
   std::atomic<int64_t> calls{0};
 
@@ -43,12 +41,17 @@ constexpr int kMacOS15_1 = 1501;  // its first number times 100 and its second
 // Hears of what happened, such as "item" or "MISSING", and of the operator, where that says more.
 using Listener = std::function<void(const std::string& event, const std::string& op)>;
 
+template <typename Map>
+typename Map::mapped_type value_or(const Map& map, const std::string& key, typename Map::mapped_type otherwise) {
+  const auto found = map.find(key);
+  return found == map.end() ? otherwise : found->second;
+}
+
 struct Record {
   std::mutex mutex;
   std::unordered_set<std::string> kernels;  // operators with a kernel in the chosen release
   std::unordered_set<std::string> always_on_cpu;  // hard-wired to the CPU there, whatever the variable says
-  Checks checks;  // by operator
-  Texts mixed_texts;  // by operator, where it is not kAnyDevices
+  Rules rules;
   int release = 0;  // by its second number: 13 is 2.13
   int macos = 99 * 100;  // newer than all
   bool fallback = false;  // PYTORCH_ENABLE_MPS_FALLBACK
@@ -90,10 +93,9 @@ struct Record {
   // Tell an operator what the chosen release makes of it.
   void choose(Operator& op) const {
     op.verdict = judge(op.name);
-    const auto known = checks.find(op.name);
-    op.checks = known == checks.end() ? std::vector<Check>{} : known->second;
-    const auto text = mixed_texts.find(op.name);
-    op.mixed_text = text == mixed_texts.end() ? kAnyDevices : text->second;
+    op.checks = value_or(rules.checks, op.name, {});
+    op.mixed_text = value_or(rules.mixed_texts, op.name, kAnyDevices);
+    op.beyond_the_cpu = value_or(rules.beyond_the_cpu, op.name, 0);
   }
 
   void note(const std::string& event, const std::string& op = "") {

@@ -47,55 +47,71 @@ inline bool is_wrong_maximum(const Arguments& arguments) {
   return !p.is_empty() && (p.shrinks() ? shrinks_unevenly(arguments) : p.grows());
 }
 
+// MPS wants the factors as real numbers.
+inline bool has_complex_factor(const Arguments& arguments) {
+  for (const auto* name : {"alpha", "beta"}) {
+    const auto factor = arguments[name].toScalar();
+    if (factor.isComplex() && factor.toComplexDouble().imag() != 0) return true;
+  }
+  return false;
+}
+
 inline const std::unordered_map<std::string, Predicate> conditions{
     {"grows_and_shrinks", grows_and_shrinks},
     {"shrinks_unevenly", shrinks_unevenly},
     {"grows_unevenly", grows_unevenly},
     {"is_wrong_maximum", is_wrong_maximum},
+    {"has_complex_factor", has_complex_factor},
+};
+
+inline const std::unordered_map<std::string, Outcome> outcomes{
+    {"RuntimeError", Outcome::error},
+    {"NotImplementedError", Outcome::not_implemented},
+    {"wrong", Outcome::wrong_values},
+    {"fallback", Outcome::fallback},
 };
 
 // ---- Their use ------------------------------------------------------------------------------------------------------
 
 // A rule as Python passes it, with names for what has a position here.
 struct Rule {
-  std::string op, text;
-  bool is_error, on_cpu;
-  std::string argument;
+  std::string op, text, outcome, argument;
   std::vector<c10::ScalarType> types;
+  bool on_cpu;
   std::string option, value, when;
 };
 
 inline c10::IValue value_of(const std::string& text) {
-  return text == "true" || text == "false" ? c10::IValue(text == "true") : c10::IValue(text);
+  if (text == "true" || text == "false") return text == "true";
+  const bool is_number = text.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? c10::IValue(int64_t{std::stoi(text)}) : c10::IValue(text);
 }
 
-// Return the rules by operator, without those of operators that this PyTorch does not have.
-inline Checks checks_by_operator(const std::vector<Rule>& rules) {
-  Checks found;
-  for (const auto& rule : rules) {
-    const auto dot = rule.op.find('.');
-    const auto op = c10::Dispatcher::singleton().findSchema(
-        {rule.op.substr(0, dot), dot == std::string::npos ? "" : rule.op.substr(dot + 1)});
-    if (!op.has_value()) continue;
-    Check check{rule.text, rule.is_error};
-    if (!rule.argument.empty()) check.argument = position_of(op->schema(), rule.argument);
-    for (const auto type : rule.types) check.types |= bit(type);
-    check.on_cpu = rule.on_cpu;
-    if (!rule.option.empty()) check.option = position_of(op->schema(), rule.option);
-    if (!rule.option.empty()) check.value = value_of(rule.value);
-    if (!rule.when.empty()) check.when = conditions.at(rule.when);
-    found[rule.op].push_back(std::move(check));
-  }
-  return found;
+// Return nothing where this PyTorch does not have the operator.
+inline std::optional<Check> check_of(const Rule& rule) {
+  const auto dot = rule.op.find('.');
+  const auto op = c10::Dispatcher::singleton().findSchema(
+      {rule.op.substr(0, dot), dot == std::string::npos ? "" : rule.op.substr(dot + 1)});
+  if (!op.has_value()) return std::nullopt;
+  Check check{rule.text, outcomes.at(rule.outcome)};
+  if (!rule.argument.empty()) check.argument = position_of(op->schema(), rule.argument);
+  for (const auto type : rule.types) check.types |= bit(type);
+  check.on_cpu = rule.on_cpu;
+  if (!rule.option.empty()) check.option = position_of(op->schema(), rule.option);
+  if (!rule.option.empty()) check.value = value_of(rule.value);
+  if (!rule.when.empty()) check.when = conditions.at(rule.when);
+  return check;
 }
 
-// Refuse the arguments that the real device refuses, and tell of those with which it computes wrong values.
+// Refuse the arguments that the real device refuses; tell of those with which it computes wrong values, or on the CPU.
 inline void obey(const Operator& op, const Arguments& arguments) {
   for (const auto& check : op.checks) {
     if (!check.applies(arguments)) continue;
-    if (check.is_error) record().note("refused", op.name);
-    TORCH_CHECK(!check.is_error, check.text);
-    record().note("wrong values", op.name);
+    const bool refuses = check.outcome == Outcome::error || check.outcome == Outcome::not_implemented;
+    record().note(
+        refuses ? "refused" : check.outcome == Outcome::fallback ? "fell back" : "wrong values", op.name);
+    TORCH_CHECK_NOT_IMPLEMENTED(check.outcome != Outcome::not_implemented, check.text);
+    TORCH_CHECK(!refuses, check.text);
     TORCH_WARN(check.text);
   }
 }
