@@ -1,9 +1,9 @@
-"""Compare the rules of the simulated device with the macOS wheels of PyTorch, and write which Metal kernels they have.
+"""Compare the rules of the simulated device with the macOS wheels, and write which Metal kernels these have.
 
     python -m tools.measuring.device_rules [--cache FOLDER]
 
-tools.measuring.releases downloads the wheels, and calls it. A text that a release of its rule lacks is wrong in
-rules.json. One that a release beside them has may be lifted too early, or may belong to another operator, too.
+tools.measuring.releases downloads the wheels, and calls it. A text that a release of its rule lacks is wrong
+in rules.json. One that a release beside them has may be lifted too early, or belongs to another operator, too.
 """
 
 from __future__ import annotations
