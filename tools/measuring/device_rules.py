@@ -3,7 +3,7 @@
     python -m tools.measuring.device_rules [--cache FOLDER]
 
 tools.measuring.releases downloads the wheels, and calls it. A text that a release of its rule lacks is wrong
-in rules.json. One that a release beside them has may be lifted too early, or belongs to another operator, too.
+in rules.json. One that a release beside them has may be lifted too early, or belongs to another operator.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def operator_in(text: str) -> str | None:
 
 
 def note_if_missing(error: BaseException, *, ended: bool = True) -> None:
-    """Count an error once if it tells of such a gradient: where it came from, or, not `ended`, where it is."""
+    """Count an error once if it tells of such a gradient, where it came from or, not `ended`, where it is."""
     operator = operator_in(str(error))
     if operator is None or getattr(error, "is_noted", False):
         return
