@@ -153,18 +153,22 @@ class Call {
       for (const Tensor& tensor : value.toTensorVector()) list.push_back(to_cpu(tensor));
       return list;
     }
-    if (value.isOptionalTensorList()) return indices_to_cpu(value.toOptionalTensorVector());
+    if (value.isList() && holds_tensors(value.toListRef())) return indices_to_cpu(value.toListRef());
     if (value.isDevice()) return c10::Device(c10::kCPU);
     if (value.isGenerator()) return cpu_generator(value.toGenerator());
     return value;
   }
 
+  static bool holds_tensors(c10::ArrayRef<IValue> list) {
+    return std::any_of(list.begin(), list.end(), [](const IValue& each) { return each.isTensor(); });
+  }
+
   // x[indices]: indices may be on the CPU on every device.
-  IValue indices_to_cpu(const std::vector<std::optional<Tensor>>& indices) {
+  IValue indices_to_cpu(c10::ArrayRef<IValue> indices) {
     c10::List<std::optional<Tensor>> list;
     for (const auto& index : indices) {
-      const bool ours = index.has_value() && index->defined() && index->is_mps();
-      list.push_back(ours ? std::optional<Tensor>(aliases_.to_cpu(*index)) : index);
+      const bool ours = index.isTensor() && index.toTensor().defined() && index.toTensor().is_mps();
+      list.push_back(ours ? aliases_.to_cpu(index.toTensor()) : index.toOptional<Tensor>());
     }
     return list;
   }
