@@ -135,12 +135,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         raise UsageError(
             f"{options.cache}: wheels of {', '.join(known) or 'no release'}; see `make follow-release`"
         )
-    content = read_yaml(DATA)
     here = {"installed": str(torch.__version__)}
     found = {release: here | count_apart(wheels[release], release) for release in chosen}
+    content = read_yaml(DATA)
     before = content.get("operators", {})
     where = origin("python -m tools.measuring.device_operators", before=before)
-    content["operators"] = {"releases": before.get("releases", {}) | found} | where
+    releases = before.get("releases", {}) | found
+    content["operators"] = {
+        "releases": {each: releases[each] for each in sorted(releases, key=number)}
+    } | where
     print(write(content, DATA, HEADER))
     return 0
 
