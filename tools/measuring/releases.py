@@ -5,7 +5,7 @@
 Of every minor release in docs/data/wheels.json (tools.measuring.wheels asks pip for them), the newest wheel
 for Apple silicon is downloaded, one after the other, unless the folder has it: about 1.5 GB in all. It writes
 ranges.json and operators.json in docs/data and the tables of the simulated device, and prints what the newest
-release changed and what is left to do by hand.
+release changed, which rules of the device no longer hold, and what is left to do by hand.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from tools import ranges
-from tools.measuring import operator_tables, wheels
+from tools.measuring import device_rules, operator_tables, wheels
 from tools.measuring.wheel_texts import read_texts
 from tools.read_yaml import read_yaml
 from tools.versions import DATA, number
@@ -35,7 +35,8 @@ BY_HAND = """Left to do by hand:
 - docs/data/versions.yaml: describe a release that is new; then the tables and the picker show it.
 - Causes and cures of messages that are new or gone; messages above that deserve an entry.
 - Sentences that name the newest release or a number of operators: `make test` finds those that a test holds.
-- The simulated device: what this release registers outside the list (kernels.py) and refuses (rules.h)."""
+- The simulated device: what this release registers outside the list (kernels.py) and refuses (rules.json),
+  whether it can hold the device (build.py), how often that is right (tools.measuring.device_operators)."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Reading:
     literals: frozenset[str]
     variables: frozenset[str]
     mps: frozenset[str]  # its variables and messages that name MPS, known or not
+    rules: device_rules.Reading  # what it has of the simulated device's rules
 
 
 def wanted_literals() -> list[str]:
@@ -84,6 +86,7 @@ def read(wheel: Path, literals: list[str], variables: list[str]) -> Reading:
         frozenset(literal for literal in literals if literal in text),
         frozenset(name for name in variables if re.search(NAME.format(name), text)),
         frozenset(MPS_VARIABLE.findall(text)) | frozenset(filter(MPS_MESSAGE.fullmatch, text.split("\n"))),
+        device_rules.read_wheel(wheel, device_rules.read_rules()),
     )
 
 
@@ -131,12 +134,20 @@ def corrected(before: dict[str, Any], found: dict[str, Any]) -> Iterator[str]:
                 yield f"wrong in ranges.json until now: {name} ({', '.join(sorted(wrong))})"
 
 
+def of_device(readings: list[Reading]) -> dict[str, device_rules.Reading]:
+    """Return what the releases of the simulated device have of its rules."""
+    first = number(ranges.TABLES_FROM)
+    known = ((reading.operators.minor, reading.rules) for reading in readings)
+    return {minor: rules for minor, rules in known if number(minor) >= first}
+
+
 def write(readings: list[Reading], found: dict[str, Any]) -> None:
-    """Write the three files of data."""
+    """Write the files of data."""
     OUTPUT.write_text(json.dumps(found, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
     operators = [reading.operators for reading in readings]
     operator_tables.write(operators)
     operator_tables.write_simulated(operators)
+    device_rules.write(of_device(readings))
 
 
 def main() -> int:
@@ -156,7 +167,8 @@ def main() -> int:
         print(f"reading {wheel.name}", file=sys.stderr)
         readings.append(read(wheel, literals, variables))
     found = document(readings, literals, variables)
-    lines = [*changes(found, readings), *corrected(ranges.read(), found)]
+    rules = device_rules.compare(device_rules.read_rules(), of_device(readings))
+    lines = [*changes(found, readings), *corrected(ranges.read(), found), *rules]
     write(readings, found)
     print(*lines, BY_HAND, sep="\n")
     return 0

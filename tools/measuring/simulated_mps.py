@@ -38,6 +38,9 @@ CRASHES = 30  # after which the run is given up
 # Tests of what only Metal has: shaders, traces, tensors larger than the machine, Metal's layout of int4.
 NEEDS_METAL = re.compile(r"metal|profiler|capture|shader|TestLargeTensors|int4_mm", re.IGNORECASE)
 
+# Tests whose samples ask for float64: a Mac refuses them as well, whatever the lists say.
+ASKS_FLOAT64 = re.compile(r"Exception: Cannot convert a MPS Tensor to float64 dtype")
+
 # Tests of what later releases changed, so that the real device of the installed release fails them, too.
 OTHER_RELEASE = {
     "TestMPS::test_batch_norm": "2.13 refuses eps = 0, which the test uses",
@@ -83,7 +86,8 @@ def run_tests(folder: Path, scratch: Path, device: Sequence[str] = SIMULATED) ->
     copy.write_text(with_installed_lists((folder / "test_mps.py").read_text(encoding="utf-8")), "utf-8")
     words = ["-q", *device, "-p", "tools.pytorch_test_run", "--record", str(record)]
     words += ["-p", "no:cacheprovider", "--tb=no", "-W", "ignore"]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests/simulated_mps")])}
+    paths = [str(ROOT), str(ROOT / "tests/simulated_mps"), os.environ.get("PYTHONPATH", "")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     for _ in range(CRASHES):
         done = subprocess.run(
             [sys.executable, "-m", "pytest", *words, copy.name],
@@ -101,12 +105,14 @@ def run_tests(folder: Path, scratch: Path, device: Sequence[str] = SIMULATED) ->
     raise RunError(f"{CRASHES} tests crashed; the run was given up")
 
 
-def kind_of(test: str, outcome: str) -> str:
+def kind_of(test: str, outcome: str, message: str = "") -> str:
     """Return the row in which a test counts."""
     if NEEDS_METAL.search(test):
         return "needs_metal"
     if test in OTHER_RELEASE:
         return "other_release"
+    if outcome == "failed" and ASKS_FLOAT64.search(message):
+        return "asks_float64"
     known = {"xfailed": "fails_on_both", "xpassed": "fails_on_mps_only", "started": "crashed"}
     return known.get(outcome, outcome)
 
@@ -125,7 +131,7 @@ def count(results: dict[str, dict[str, str]]) -> dict[str, dict[str, int]]:
     }
     for test, entry in results.items():
         group = next((name for start, name in GROUPS.items() if test.startswith(start)), "hand_written")
-        groups[group][kind_of(test, entry["outcome"])] += 1
+        groups[group][kind_of(test, entry["outcome"], entry["message"])] += 1
     return {name: dict(sorted(found.items())) for name, found in groups.items() if found}
 
 
@@ -150,7 +156,7 @@ def reasons(results: dict[str, dict[str, str]], rows: int = 12) -> list[dict[str
     """Return the most frequent reasons of failure: the first line of the message, without numbers."""
     found: collections.Counter = collections.Counter()
     for test, entry in results.items():
-        if kind_of(test, entry["outcome"]) in ("failed", "crashed"):
+        if kind_of(test, entry["outcome"], entry["message"]) in ("failed", "crashed"):
             line = entry["message"].partition("\n")[0].partition(" If you want")[0]
             found[re.sub(r"\d+(\.\d+)?(e-?\d+)?", "#", line)[:100] or "crashed"] += 1
     return [{"tests": number, "message": message} for message, number in found.most_common(rows)]

@@ -24,6 +24,7 @@ from simulated_mps import enable, report
 from simulated_mps.build import compiled_device
 from simulated_mps.errors import SimulationError
 from simulated_mps.gate import Gate, add_options
+from simulated_mps.gradients import note_if_missing
 from simulated_mps.processes import LIKE_MACOS, MACOS
 from simulated_mps.reports import NO_OPERATORS
 
@@ -81,6 +82,7 @@ def run_script(script: str, is_module: bool, arguments: Sequence[str]) -> int:
         return 1
     except BaseException as error:  # shown as Python would, but before the report
         error = error.with_traceback(of_script(error.__traceback__))
+        note_if_missing(error)
         sys.excepthook(type(error), error, error.__traceback__)
         return 130 if isinstance(error, KeyboardInterrupt) else 1
     return 0

@@ -8,20 +8,20 @@
 
 namespace simulated_mps {
 
+inline int position_of(const c10::FunctionSchema& schema, std::string_view name) {
+  const auto& arguments = schema.arguments();
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].name() == name) return static_cast<int>(i);
+  TORCH_INTERNAL_ASSERT(false, schema.name(), " has no argument ", name);
+}
+
 class Arguments {
  public:
   Arguments(const c10::OperatorHandle& op, const torch::jit::Stack& stack) : schema_(op.schema()), stack_(stack) {}
 
-  const c10::IValue& operator[](std::string_view name) const {
-    const auto& arguments = schema_.arguments();
-    for (size_t i = 0; i < arguments.size(); ++i)
-      if (arguments[i].name() == name) return stack_[stack_.size() - arguments.size() + i];
-    TORCH_INTERNAL_ASSERT(false, schema_.name(), " has no argument ", name);
-  }
-
+  const c10::IValue& at(int position) const { return stack_[stack_.size() - schema_.arguments().size() + position]; }
+  const c10::IValue& operator[](std::string_view name) const { return at(position_of(schema_, name)); }
   const at::Tensor& tensor(std::string_view name) const { return (*this)[name].toTensor(); }
-  c10::ScalarType type(std::string_view name) const { return tensor(name).scalar_type(); }
-  bool is_given(std::string_view name) const { return (*this)[name].isTensor() && tensor(name).defined(); }
 
  private:
   const c10::FunctionSchema& schema_;

@@ -38,9 +38,11 @@ using torch::jit::Stack;
 
 // ---- Arguments and results of any operator ---------------------------------------------------------------------------
 
-// Copies of arguments in half precision, and the way back.
+// Copies of arguments of certain types in float32, and the way back.
 class InFloat32 {
  public:
+  explicit InFloat32(Types types) : types_(types) {}
+
   IValue widen(const IValue& value) {
     if (value.isTensor()) return widen(value.toTensor());
     if (!value.isTensorList()) return value;
@@ -64,7 +66,7 @@ class InFloat32 {
   };
 
   Tensor widen(const Tensor& tensor) {
-    if (!tensor.defined() || !c10::isReducedFloatingType(tensor.scalar_type())) return tensor;
+    if (!tensor.defined() || (types_ & bit(tensor.scalar_type())) == 0) return tensor;
     for (const auto& pair : pairs_)
       if (pair.narrow.is_same(tensor)) return pair.wide;
     pairs_.push_back(Pair{tensor, tensor.to(c10::kFloat)});
@@ -78,8 +80,11 @@ class InFloat32 {
                                                                     : tensor;
   }
 
+  Types types_;
   std::vector<Pair> pairs_;
 };
+
+constexpr const char* kCpuLacks = "not implemented for '";
 
 class Call {
  public:
@@ -101,32 +106,41 @@ class Call {
   }
 
  private:
-  // Where the CPU has no kernel for half precision, it computes in float32: MPS mostly has one. For other types it is
-  // not known whether MPS has.
+  // Where the CPU has no kernel for half precision, it computes in float32, since MPS mostly has one; and so for other
+  // types, where it is known that MPS has.
   void compute(Stack* stack, DispatchKeySet key) {
+    const auto wide = types_ & (bit(c10::kHalf) | bit(c10::kBFloat16) | known_.beyond_the_cpu);
     std::optional<Stack> arguments;
-    if (is_half_) arguments.emplace(stack->end() - op_.schema().arguments().size(), stack->end());
+    if (wide != 0) arguments.emplace(stack->end() - op_.schema().arguments().size(), stack->end());
     const auto below = stack->size() - op_.schema().arguments().size();
     try {
       op_.redispatchBoxed(key, stack);
     } catch (const c10::NotImplementedError& error) {
       const std::string text = error.what_without_backtrace();
-      const auto is_about = [&](const char* type) { return text.find(type) != std::string::npos; };
-      if (!is_about("not implemented for '")) throw;
+      const auto at = text.find(kCpuLacks);
+      if (at == std::string::npos) throw;
+      const bool is_wide = arguments.has_value() && (wide & bit(type_named(text.substr(at + std::strlen(kCpuLacks))))) != 0;
       TORCH_CHECK_NOT_IMPLEMENTED(
-          is_half_ && (is_about("'Half'") || is_about("'BFloat16'")),
-          "simulated_mps: the CPU has no kernel for this type; MPS may have one (", known_.name, ": ", text, ")");
+          is_wide, "simulated_mps: the CPU has no kernel for this type; MPS may have one (", known_.name, ": ", text, ")");
       stack->resize(below);
-      InFloat32 in_float32;
+      InFloat32 in_float32(wide);
       for (const auto& argument : *arguments) stack->push_back(in_float32.widen(argument));
       op_.redispatchBoxed(key, stack);
       in_float32.narrow(op_.schema(), *stack);
     }
   }
 
+  // The type that a text begins with, such as "Half'".
+  static c10::ScalarType type_named(const std::string& text) {
+    const auto name = text.substr(0, text.find('\''));
+    for (int i = 0; i < static_cast<int>(c10::ScalarType::NumOptions); ++i)
+      if (name == c10::toString(static_cast<c10::ScalarType>(i))) return static_cast<c10::ScalarType>(i);
+    return c10::ScalarType::Undefined;
+  }
+
   Tensor to_cpu(const Tensor& tensor) {
     if (!tensor.defined()) return tensor;
-    is_half_ = is_half_ || c10::isReducedFloatingType(tensor.scalar_type());
+    types_ |= bit(tensor.scalar_type());
     if (tensor.is_mps()) return aliases_.to_cpu(tensor);
     mixed_ = mixed_ || tensor.dim() > 0;  // numbers on the CPU are welcome everywhere
     return tensor;
@@ -139,18 +153,22 @@ class Call {
       for (const Tensor& tensor : value.toTensorVector()) list.push_back(to_cpu(tensor));
       return list;
     }
-    if (value.isOptionalTensorList()) return indices_to_cpu(value.toOptionalTensorVector());
+    if (value.isList() && holds_tensors(value.toListRef())) return indices_to_cpu(value.toListRef());
     if (value.isDevice()) return c10::Device(c10::kCPU);
     if (value.isGenerator()) return cpu_generator(value.toGenerator());
     return value;
   }
 
+  static bool holds_tensors(c10::ArrayRef<IValue> list) {
+    return std::any_of(list.begin(), list.end(), [](const IValue& each) { return each.isTensor(); });
+  }
+
   // x[indices]: indices may be on the CPU on every device.
-  IValue indices_to_cpu(const std::vector<std::optional<Tensor>>& indices) {
+  IValue indices_to_cpu(c10::ArrayRef<IValue> indices) {
     c10::List<std::optional<Tensor>> list;
     for (const auto& index : indices) {
-      const bool ours = index.has_value() && index->defined() && index->is_mps();
-      list.push_back(ours ? std::optional<Tensor>(aliases_.to_cpu(*index)) : index);
+      const bool ours = index.isTensor() && index.toTensor().defined() && index.toTensor().is_mps();
+      list.push_back(ours ? aliases_.to_cpu(index.toTensor()) : index.toOptional<Tensor>());
     }
     return list;
   }
@@ -173,7 +191,8 @@ class Call {
   const c10::OperatorHandle& op_;
   const Operator& known_;
   Aliases aliases_;
-  bool mixed_ = false, is_half_ = false;
+  Types types_ = 0;  // of all arguments
+  bool mixed_ = false;
 };
 
 void any_operator(const c10::OperatorHandle& op, Stack* stack) {
@@ -198,6 +217,10 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, int64_
   const auto type = cpu_weights->scalar_type();
   return aliases.to_mps(counts.to(type == c10::kFloat || type == c10::kHalf ? type : c10::kInt));
 }
+
+// PyTorch asks whether MPS has this one's inner kernel, which fails in a build without MPS. There it has none, and
+// multiplies by a power of two.
+void composed(const c10::OperatorHandle& op, Stack* stack) { Call(op, record().find(op)).run(stack, DispatchKey::CPU); }
 
 // Tensors that hold their elements by coordinates. PyTorch's list names the operators that take them.
 void sparse_operator(const c10::OperatorHandle& op, Stack* stack) {
@@ -475,6 +498,8 @@ TORCH_LIBRARY_IMPL(aten, MPS, m) {
   m.impl("_weight_int4pack_mm", multiply_int4);
   for (const auto* name : {"kaiser_window", "kaiser_window.periodic", "kaiser_window.beta"})
     m.impl(name, torch::CppFunction::makeFromBoxedFunction<&no_kaiser_window>());
+  for (const auto* name : {"ldexp.Tensor", "ldexp_", "ldexp.out"})
+    m.impl(name, torch::CppFunction::makeFromBoxedFunction<&composed>());
 }
 
 TORCH_LIBRARY_IMPL(aten, SparseMPS, m) {
@@ -526,16 +551,27 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   using namespace simulated_mps;
   hide_cuda();
   replace_composed();
+  py::class_<Rule>(m, "Rule").def(py::init<
+      std::string, std::string, std::string, std::string, std::vector<c10::ScalarType>, bool, std::string, std::string,
+      std::string>());
   m.def("set_rules", [](const std::vector<std::string>& kernels, const std::vector<std::string>& always_on_cpu,
-                        bool fallback, const std::string& commit, int release) {
-    auto& rules = record();
-    const std::lock_guard<std::mutex> lock(rules.mutex);
-    rules.kernels = {kernels.begin(), kernels.end()};
-    rules.always_on_cpu = {always_on_cpu.begin(), always_on_cpu.end()};
-    rules.fallback = fallback;
-    rules.commit = commit;
-    rules.release = release;
-    for (auto& [name, op] : rules.operators) op->choose(rules.judge(name), release);
+                        bool fallback, const std::string& commit, int release, const std::vector<Rule>& refused,
+                        const std::unordered_map<std::string, std::string>& mixed_texts,
+                        const std::unordered_map<std::string, std::vector<c10::ScalarType>>& beyond_the_cpu) {
+    Rules rules{{}, mixed_texts, {}};
+    for (const auto& rule : refused)
+      if (auto check = check_of(rule)) rules.checks[rule.op].push_back(std::move(*check));
+    for (const auto& [op, types] : beyond_the_cpu)
+      for (const auto type : types) rules.beyond_the_cpu[op] |= bit(type);
+    auto& now = record();
+    const std::lock_guard<std::mutex> lock(now.mutex);
+    now.kernels = {kernels.begin(), kernels.end()};
+    now.always_on_cpu = {always_on_cpu.begin(), always_on_cpu.end()};
+    now.fallback = fallback;
+    now.commit = commit;
+    now.release = release;
+    now.rules = std::move(rules);
+    for (auto& [name, op] : now.operators) now.choose(*op);
   });
   m.def("set_macos", [](int major, int minor) { record().macos = major * 100 + minor; });
   m.def("verdict", [](const std::string& name) { return static_cast<int>(record().judge(name)); });

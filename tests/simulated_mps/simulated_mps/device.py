@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from simulated_mps import findings, processes
+from simulated_mps import findings, gradients, processes, rules
 from simulated_mps.build import load_device
 from simulated_mps.compilation import replace_inductor
 from simulated_mps.errors import SimulationError
@@ -24,6 +24,7 @@ from simulated_mps.kernels import (
 )
 
 GIGABYTE = 1 << 30
+CORES = 8  # of the GPU, as the smallest M1 has
 RECOMMENDED_MAX_MEMORY = 11 * GIGABYTE  # about what a Mac with 16 GB reports
 COMPOSED = {"linalg_svd", "linalg_svd.U"}  # of others; the rest of always_on_cpu() has one kernel on the CPU
 
@@ -48,6 +49,7 @@ def enable(as_torch: str | None = None) -> None:
         atexit.register(loaded.listen, None)  # the last to run: then Python cannot be called any more
         complete_python(loaded)
         replace_inductor()
+        gradients.listen_to_backward()
         processes.start_workers_as_asked()
         processes.refuse_tensors_of_workers()
         processes.collect_counts()
@@ -65,6 +67,9 @@ def enable(as_torch: str | None = None) -> None:
         fallback_is_on(),
         commit,
         int(release.split(".")[1]),
+        [loaded.Rule(*arguments) for arguments in rules.refused(release, macos)],
+        rules.mixed_texts(release),
+        rules.beyond_the_cpu(release),
     )
     whole_on_cpu = on_cpu & COMPOSED
     loaded.register_by_release(
@@ -112,7 +117,7 @@ def complete_python(device: ModuleType) -> None:
         "_mps_recommendedMaxMemory": lambda: RECOMMENDED_MAX_MEMORY,
         "_mps_get_default_generator": device.default_generator,
         "_mps_get_name": lambda: "simulated",
-        "_mps_get_core_count": lambda: 0,
+        "_mps_get_core_count": lambda: CORES,
         "_mps_isCaptureEnabled": lambda: False,
         "_mps_isCapturing": lambda: False,
         "_mps_startCapture": refuse_capture,

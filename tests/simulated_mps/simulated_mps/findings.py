@@ -26,13 +26,14 @@ KINDS = {
     "fell back": "fallback",
     "refused Double": "float64",
     "refused ComplexDouble": "float64",
+    "no gradient": "gradient",
     "wrong values": "wrong",
     "item": "waits",
     "wait": "waits",
     "mps to cpu": "waits",
 }
 NAMES = {"refused Double": "float64", "refused ComplexDouble": "complex128"}
-RAISE = ("missing", "float64", "refused")  # their calls end with an error
+RAISE = ("missing", "float64", "refused", "gradient")  # their calls end with an error
 
 
 @dataclass(frozen=True)
@@ -139,8 +140,18 @@ os.register_at_fork(after_in_child=lock._at_fork_reinit)  # type: ignore[attr-de
 
 def note(event: str, operator: str) -> None:
     """Count what the device tells, at the place of the user's code that runs; called by the device."""
+    add(event, operator, find_place(sys._getframe().f_back or next(waiting_for_backward(), None)))
+
+
+def note_error(event: str, operator: str, traceback: TracebackType | None) -> None:
+    """Count an error that PyTorch raised before the device was asked, at the user's innermost line."""
+    users = [place for place in lines_of(traceback) if kind_of_file(place[0]) == USER]
+    add(event, operator, users[-1] if users else ("", 0))
+
+
+def add(event: str, operator: str, place: tuple[str, int] | None) -> None:
+    """Count something at a place, None: where it does not count."""
     global last_error
-    place = find_place(sys._getframe().f_back or next(waiting_for_backward(), None))
     if place is None:
         return
     key = (event, operator, *place)

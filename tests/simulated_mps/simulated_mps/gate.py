@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # they need torch, and the plugin reads its options without
     from simulated_mps.findings import Finding
     from simulated_mps.reports import Report
 
-FAIL_ON = ("missing", "fallback", "float64", "refused", "wrong", "waits")
+FAIL_ON = ("missing", "fallback", "float64", "refused", "gradient", "wrong", "waits")
 WITHOUT_WAITS = FAIL_ON[:-1]
 SHOWN = 20  # findings that are named at the end
 

@@ -62,7 +62,7 @@ def as_markdown(report: Report, failing: Collection[Finding], root: Path) -> str
 
 def ranking(report: Report) -> list[tuple[Finding, int]]:
     """Return the findings, errors before waits and waits before notes, the most frequent first."""
-    kinds = ["missing", "refused", "float64", "wrong", "fallback", "waits", ""]
+    kinds = ["missing", "refused", "float64", "gradient", "wrong", "fallback", "waits", ""]
     return sorted(report.findings.items(), key=lambda item: (kinds.index(item[0].kind), -item[1]))
 
 

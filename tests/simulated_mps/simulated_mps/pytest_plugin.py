@@ -186,8 +186,9 @@ def reason_to_fail(item: pytest.Item, marks: list[Expectation], error: BaseExcep
         return None
     found = None
     if simulated:
-        from simulated_mps import findings
+        from simulated_mps import findings, gradients
 
+        gradients.note_if_missing(error)
         found = findings.error_behind(error.__traceback__)
     for mark in marks:
         if mark.holds_in(release) and mark.fits(error):

@@ -14,32 +14,26 @@
 #include <unordered_set>
 #include <vector>
 
+#include "checks.h"
+
 namespace simulated_mps {
 
-struct Rule;
-std::vector<const Rule*> rules_of(const std::string& op, int release);
-const char* mixed_text_of(const std::string& op, int release);
+constexpr const char* kAnyDevices =
+    "Expected all tensors to be on the same device, but found at least two devices, mps:0 and cpu!";
 
 // How often an operator reached the device, and what became of it there.
 struct Operator {
   enum class Verdict { has_kernel, falls_back, missing };
 
   std::string name;
-  Verdict verdict;
-  std::vector<const Rule*> rules;  // of the chosen release
-  const char* mixed_text;  // what a tensor on the CPU gets to hear
+  Verdict verdict;  // this and the next three: of the chosen release
+  std::vector<Check> checks;
+  std::string mixed_text;  // what a tensor on the CPU gets to hear
+  Types beyond_the_cpu;  // types with a kernel on MPS, but none on the CPU
   std::atomic<bool> may_wait{false};  // see waits.h
   std::atomic<int64_t> calls{0};
 
-  Operator(std::string name, Verdict verdict, int release)
-      : name(std::move(name)), verdict(verdict), rules(rules_of(this->name, release)),
-        mixed_text(mixed_text_of(this->name, release)) {}
-
-  void choose(Verdict of_release, int release) {
-    verdict = of_release;
-    rules = rules_of(name, release);
-    mixed_text = mixed_text_of(name, release);
-  }
+  explicit Operator(std::string name) : name(std::move(name)) {}
 };
 
 constexpr int kMacOS15_1 = 1501;  // its first number times 100 and its second
@@ -47,10 +41,17 @@ constexpr int kMacOS15_1 = 1501;  // its first number times 100 and its second
 // Hears of what happened, such as "item" or "MISSING", and of the operator, where that says more.
 using Listener = std::function<void(const std::string& event, const std::string& op)>;
 
+template <typename Map>
+typename Map::mapped_type value_or(const Map& map, const std::string& key, typename Map::mapped_type otherwise) {
+  const auto found = map.find(key);
+  return found == map.end() ? otherwise : found->second;
+}
+
 struct Record {
   std::mutex mutex;
   std::unordered_set<std::string> kernels;  // operators with a kernel in the chosen release
   std::unordered_set<std::string> always_on_cpu;  // hard-wired to the CPU there, whatever the variable says
+  Rules rules;
   int release = 0;  // by its second number: 13 is 2.13
   int macos = 99 * 100;  // newer than all
   bool fallback = false;  // PYTORCH_ENABLE_MPS_FALLBACK
@@ -82,8 +83,19 @@ struct Record {
   Operator& find(const std::string& name) {
     const std::lock_guard<std::mutex> lock(mutex);
     auto& found = operators[name];
-    if (found == nullptr) found = std::make_unique<Operator>(name, judge(name), release);
+    if (found == nullptr) {
+      found = std::make_unique<Operator>(name);
+      choose(*found);
+    }
     return *found;
+  }
+
+  // Tell an operator what the chosen release makes of it.
+  void choose(Operator& op) const {
+    op.verdict = judge(op.name);
+    op.checks = value_or(rules.checks, op.name, {});
+    op.mixed_text = value_or(rules.mixed_texts, op.name, kAnyDevices);
+    op.beyond_the_cpu = value_or(rules.beyond_the_cpu, op.name, 0);
   }
 
   void note(const std::string& event, const std::string& op = "") {

@@ -21,6 +21,7 @@ MEANING = {
     "refused": "refused arguments of",
     "refused Double": "refused float64",
     "refused ComplexDouble": "refused complex128",
+    "no gradient": "MPS has no gradient of",
     "wrong values": "wrong values on MPS:",
     "attention with gradients": "attention with gradients, on MPS without a fast kernel",
 }

@@ -2,20 +2,23 @@
 // marks them by the tags dynamic_output_shape and data_dependent_output; x[mask] = values has none.
 #pragma once
 
+#include <algorithm>
+
 #include "arguments.h"
 #include "record.h"
 
 namespace simulated_mps {
 
-inline bool is_mask(const std::optional<at::Tensor>& index) {
-  return index.has_value() && index->defined() && index->is_mps() &&
-      (index->scalar_type() == at::kBool || index->scalar_type() == at::kByte);
+inline bool is_mask(const c10::IValue& index) {
+  if (!index.isTensor()) return false;
+  const auto& tensor = index.toTensor();
+  return tensor.defined() && tensor.is_mps() && (tensor.scalar_type() == at::kBool || tensor.scalar_type() == at::kByte);
 }
 
+// TorchScript gives them as any list.
 inline int64_t masks_in(const Arguments& arguments) {
-  int64_t masks = 0;
-  for (const auto& index : arguments["indices"].toOptionalTensorVector()) masks += is_mask(index);
-  return masks;
+  const auto indices = arguments["indices"].toListRef();
+  return std::count_if(indices.begin(), indices.end(), is_mask);
 }
 
 // As canDispatchToMaskedFill in aten/src/ATen/native/TensorAdvancedIndexing.h: a number needs no positions.

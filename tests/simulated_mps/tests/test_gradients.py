@@ -1,7 +1,11 @@
 """Gradients as PyTorch's C++ records them for kernels that only MPS has: its errors, and the CPU's values."""
 
+from pathlib import Path
+
 import pytest
 import torch
+from simulated_mps import gradients as gradients_of
+from simulated_mps import report
 from torch import nn
 from torch.autograd import forward_ad
 from torch.func import functional_call, grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
@@ -168,3 +172,27 @@ def test_torch_func_transforms_a_transformer():
         )
         found.append({name: value.cpu() for name, value in per_sample(parameters, x.to(place)).items()})
     torch.testing.assert_close(found[1], found[0], rtol=1e-3, atol=1e-4)
+
+
+def test_missing_gradients_are_findings_with_their_places():
+    image = torch.randn(1, 1, 4, 4, device=MPS, requires_grad=True)
+    with pytest.raises(RuntimeError, match="not infinitely differentiable"):
+        second_gradient(lambda x: F.max_pool2d(x, 2), image)
+    with (
+        forward_ad.dual_level(),
+        pytest.raises(NotImplementedError, match="Trying to use forward AD with linear") as caught,
+    ):
+        F.linear(forward_ad.make_dual(image, image), image[0, 0])
+    before = counted("aten::linear")
+    for _ in range(2):
+        gradients_of.note_if_missing(caught.value)
+    assert counted("aten::linear") == before + 1  # an error counts once
+    gradients_of.note_if_missing(RuntimeError("derivative for sgn_backward is not implemented"))
+    (line,) = {found.line for found in report().findings if found.operator == "aten::max_pool2d"}
+    assert "backward()" in Path(__file__).read_text().splitlines()[line - 1]
+
+
+def counted(operator):
+    """Return how often the gradient of an operator was missing."""
+    found = report().findings.items()
+    return sum(count for each, count in found if (each.kind, each.operator) == ("gradient", operator))

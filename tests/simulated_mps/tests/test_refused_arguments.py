@@ -164,6 +164,8 @@ def test_new_tensors_have_at_most_16_dimensions():
 
 
 INT64, COMPLEX = torch.int64, torch.complex64
+ZERO = torch.zeros(1, dtype=INT64).to(MPS)
+MISSING = "Failed to create function state object for: "
 NO_COMPLEX_LU = "linalg.lu_factor(): MPS doesn't support complex types."
 identity = torch.eye(2, dtype=COMPLEX).to(MPS)
 BYTES = torch.ones(1, 3, 4, 4, dtype=torch.uint8).to(MPS)
@@ -240,7 +242,7 @@ REFUSALS = [  # release, text, call
         "huber_loss for complex is not supported for MPS",
         lambda: F.huber_loss(ones(2, dtype=COMPLEX), ones(2, dtype=COMPLEX)),
     ),
-    ("2.14", "Mish for complex is not supported for MPS", lambda: F.mish(ones(2, dtype=COMPLEX))),
+    ("2.13", "Mish for complex is not supported for MPS", lambda: F.mish(ones(2, dtype=COMPLEX))),
     (
         "2.15",
         "Failed to create function state object for: upsample_bicubic2d_uchar",
@@ -273,7 +275,29 @@ REFUSALS = [  # release, text, call
                 "linalg.solve.triangular(); Only float is supported!",
                 lambda matrix: torch.triangular_solve(matrix, matrix),
             ),
-            ("2.11", "MPS: nonzero op is not supported for complex datatypes", torch.nonzero),
+            ("2.11", "mps linear does not support complex types", lambda matrix: F.linear(matrix, matrix)),
+            ("2.11", "cumulative ops are not yet supported for complex", lambda matrix: matrix.cumsum(0)),
+            ("2.11", "repeat(): Not supported for complex yet!", lambda matrix: matrix.repeat(2, 1)),
+            ("2.11", "index_fill_(): Complex types", lambda matrix: matrix.index_fill(0, ZERO, 1)),
+            (
+                "2.14",
+                "value cannot be converted to type double",
+                lambda matrix: torch.addmm(matrix, matrix, matrix, beta=1j),
+            ),
+            (
+                "2.15",
+                "value cannot be converted to type double",
+                lambda matrix: torch.addr(matrix, matrix[0], matrix[0], alpha=1j),
+            ),
+            (
+                "2.11",
+                MISSING + "cross_float2",
+                lambda matrix: torch.linalg.cross(ones(3, dtype=COMPLEX), ones(3, dtype=COMPLEX)),
+            ),
+            ("2.11", MISSING + "logcumsumexp_outer_float2", lambda matrix: matrix.logcumsumexp(0)),
+            ("2.15", MISSING + "renorm_float2", lambda matrix: matrix.renorm(2, 0, 1)),
+            ("2.15", MISSING + "erf_dense_float2_float2", torch.erf),
+            ("2.14", "geqrf: MPS currently supports float32 only", torch.linalg.qr),
             ("2.11", "norm ops are not supported for complex yet", torch.linalg.vector_norm),
             (
                 "2.11",
@@ -318,11 +342,17 @@ def test_the_same_operators_take_float32():
 def test_what_a_later_release_lifted_holds_there_no_longer(as_release):
     numbers = ones(1, 2, 2, dtype=INT64)
     as_release("2.11")
+    with pytest.warns(UserWarning, match="nonzero op is not supported for complex datatypes. Falling back"):
+        assert identity.nonzero().shape == (2, 2)
     assert torch.baddbmm(numbers, numbers, numbers).tolist() == [[[3, 3], [3, 3]]]
     as_release("2.12")
     assert identity.nonzero().shape == (2, 2)
     assert torch.linalg.vector_norm(identity).item() == pytest.approx(2**0.5)
+    assert F.linear(identity, identity).tolist() == [[1, 0], [0, 1]]
+    assert F.silu(identity).dtype == COMPLEX
     as_release("2.15")
+    assert torch.addmm(identity, identity, identity, beta=1j).dtype == COMPLEX
+    assert torch.linalg.qr(identity).R.shape == (2, 2)
     assert torch.linalg.lu_factor(identity).LU.shape == (2, 2)
     assert torch.linalg.det(identity).item() == 1
     assert torch.linalg.solve_triangular(identity, identity, upper=True).shape == (2, 2)
@@ -357,11 +387,18 @@ def test_half_precision_that_the_cpu_lacks_is_computed(name, dtype):
     torch.testing.assert_close(found.cpu(), HALF[name](x.clone()).to(dtype))
 
 
-def test_other_types_that_the_cpu_lacks_are_named():
+def test_integers_that_the_cpu_lacks_are_computed():
+    numbers = torch.arange(4).to(MPS)
+    assert torch.histc(numbers, 2).tolist() == [2, 2]
+    assert torch.lerp(numbers, numbers + 2, 0.5).tolist() == [1, 2, 3, 4]
+    assert (numbers > 0).dot(numbers > 2).dtype == torch.bool
+
+
+def test_types_that_both_lack_are_refused():
     with pytest.raises(
         NotImplementedError, match="simulated_mps: the CPU has no kernel for this type; MPS may"
     ):
-        torch.histc(ones(4, dtype=torch.int32))
+        F.max_pool2d(ones(1, 2, 2, dtype=torch.bool), 2)
 
 
 @pytest.fixture
@@ -393,6 +430,17 @@ def test_long_convolutions_want_macos_15_1(as_macos, version, refuses):
             call()
     assert F.conv1d(long[..., :-1], ones(1, 1, 2)).shape == (1, 1, 65536)
     assert torch.backends.mps.is_macos_or_newer(15, 1) != refuses
+
+
+@pytest.mark.parametrize(("version", "refuses"), [("14.7", True), ("15.0", False)])
+def test_matrix_exponentials_want_macos_15(as_macos, version, refuses):
+    as_macos(version)
+    device.enable("2.15")
+    matrix = torch.eye(2, device=MPS)
+    if refuses:
+        refused("linalg.matrix_exp on MPS requires macOS 15.0 or newer", lambda: torch.matrix_exp(matrix))
+    else:
+        assert torch.matrix_exp(matrix).shape == (2, 2)
 
 
 def test_a_macos_is_named_by_its_number(as_macos):

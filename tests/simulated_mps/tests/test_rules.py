@@ -237,3 +237,23 @@ def test_gradients_are_scaled():
     scaler.step(optimizer)
     scaler.update()
     assert scaler.get_scale() == 2.0
+
+
+def set_by_mask(x):
+    """Set elements as TorchScript passes indices: as any list."""
+    x[x < 1] = 5.0
+    return x
+
+
+def add_by_index(x, rows):
+    """Add at positions of the second dimension."""
+    return torch.ops.aten.index_put_(x, [None, rows], torch.ones(1, device=x.device), True)
+
+
+def test_torchscript_passes_indices():
+    scripted = torch.jit.script(set_by_mask)
+    assert scripted(torch.arange(3.0, device=MPS)).tolist() == [5, 1, 2]
+    rows = torch.tensor([1], device=MPS)
+    assert torch.jit.trace(add_by_index, (torch.zeros(1, 2, device=MPS), rows))(
+        torch.zeros(1, 2, device=MPS), rows
+    ).tolist() == [[0, 1]]
