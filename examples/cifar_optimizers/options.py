@@ -46,6 +46,7 @@ class Options(TrainingOptions):
     download: bool = False
     skip_checksum: bool = False
     channels_last: bool = False
+    search: bool = False  # of the fastest convolutions, by cuDNN
     optimizer: str = "sgd"
     schedule: str = "cosine"
     width: int
@@ -54,7 +55,7 @@ class Options(TrainingOptions):
     data_fraction: float = 1.0  # share of training images
     workers_name: str = "none"  # or "some": workers draw other crops and flips than the device
 
-    MAY_CHANGE = TrainingOptions.MAY_CHANGE | {"download", "skip_checksum", "channels_last"}
+    MAY_CHANGE = TrainingOptions.MAY_CHANGE | {"download", "skip_checksum", "channels_last", "search"}
     DERIVED = frozenset({"data_name", "workers_name"})
 
 
@@ -79,6 +80,7 @@ def read_command_line(argv: Sequence[str] | None) -> dict[str, Any]:
         help="accept CIFAR files that are not the official ones",
     )
     add("--channels-last", help="on NVIDIA GPUs: channels of a pixel together in memory", **ON_OR_OFF)
+    add("--search", help="on NVIDIA GPUs: cuDNN tries convolutions and takes the fastest", **ON_OR_OFF)
     add("--optimizer", choices=tuple(OPTIMIZERS), help="sgd")
     add("--schedule", choices=SCHEDULES, help="of the learning rate; cosine falls to 0")
     add("--width", type=whole_number(1, 512), help="channels of the first layers; 8, CIFAR: 64")

@@ -16,11 +16,13 @@ MEASURED = (
     "fused",
     "tf32",
     "channels_last",
-)  # beside `compile`; the last is one of cifar_optimizers
+    "search",
+)  # beside `compile`; the last two are those of cifar_optimizers
 ONLY_NVIDIA = "only NVIDIA GPUs have it"
 OFF = {  # device types on which a switch stays off, and why
     "graphs": {"cpu": ONLY_NVIDIA, "mps": ONLY_NVIDIA},
     "tf32": {"cpu": ONLY_NVIDIA, "mps": ONLY_NVIDIA},
+    "search": {"cpu": ONLY_NVIDIA, "mps": ONLY_NVIDIA},
     "channels_last": {
         # 1×1, stride 2, fewer than 8 channels: heap damaged, PyTorch 2.13.0 and 2.15.0 on x86-64
         "cpu": "the backward pass of some convolutions can end the process",
@@ -57,6 +59,8 @@ def set_speed(options: object, precision: str, device: torch.device) -> dict[str
         )
     if device.type == "cuda":
         torch.set_float32_matmul_precision("high" if is_on(options, "tf32", device) else "highest")
+        if hasattr(options, "search"):  # cuDNN then times its convolutions for each new shape
+            torch.backends.cudnn.benchmark = is_on(options, "search", device)
     if not names:
         return {}
     reasons = [(name, why_off(name, device.type)) for name in names]

@@ -130,6 +130,8 @@ def test_augmentation_and_network_are_one_graph(one_thread):
             None,
             "channels-last (off: the backward pass of some convolutions can end the process)",
         ),
+        (CUDA, {"search": True}, "highest", "search"),
+        (MPS, {"search": True}, None, "search (off: only NVIDIA GPUs have it)"),
         (MPS, {"channels_last": True}, None, "channels-last (off: some gradients are wrong with it on MPS)"),
     ],
 )
@@ -138,6 +140,23 @@ def test_report_says_which_are_on(monkeypatch, device, on, tf32, said):
     monkeypatch.setattr(torch, "set_float32_matmul_precision", asked.append)
     assert set_speed(switched(**on), "fp32", device).get("speed") == said
     assert asked == [tf32] * (device == CUDA)
+
+
+@pytest.mark.parametrize(
+    ("device", "on", "searches"),
+    [
+        (CUDA, {"search": True}, True),
+        (CUDA, {"search": False}, False),  # also after a training that searched
+        (CUDA, {}, None),  # left as it is
+        (CPU, {"search": True}, None),
+    ],
+)
+def test_only_its_switch_lets_cudnn_search(monkeypatch, device, on, searches):
+    cudnn = SimpleNamespace(benchmark=None)
+    monkeypatch.setattr(torch.backends, "cudnn", cudnn)
+    monkeypatch.setattr(torch, "set_float32_matmul_precision", lambda _: None)
+    set_speed(switched(**on), "fp32", device)
+    assert cudnn.benchmark is searches
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,26 @@ def test_checkpoints_cost_what_the_page_says():
     assert len(before_the_last) >= 7 and max(before_the_last) < 0.01
 
 
+def test_bf16_gains_what_the_page_says():
+    """At the published sizes, outside of the images; the DNA classifier with compiling, too."""
+    rows = read_yaml(RESULTS / "systems_on_gpu.yaml")["rows"]
+    found = {row["options"]: {level["level"]: level["step_ms"] for level in row["levels"]} for row in rows}
+    published = {name: times for name, times in found.items() if "origin" in name or "caduceus" in name}
+    assert len(published) == 4
+    assert max(times["cuda"] / times["cuda+bf16"] for times in published.values()) < 1.02
+    (dna,) = (times for name, times in published.items() if name.startswith("genomic_caduceus/train "))
+    assert 1 < dna["cuda"] / dna["cuda+bf16+compile"] < 1.05
+
+
+def test_two_gpus_help_as_the_page_says():
+    rows = read_yaml(RESULTS / "several_processes.yaml")["rows"]
+    factors = [(row["options"], row["two"]["median"] / row["one"]["median"]) for row in rows]
+    faster = {options.partition("/")[0] for options, factor in factors if factor > 1.8}
+    assert faster == {"cifar_optimizers", "two_tower", "genomic_caduceus"}
+    plans = [factor for options, factor in factors if options.startswith("floorplan")]
+    assert len(plans) == 3 and max(plans) < 0.8
+
+
 def of_the_page(words):
     """Return the result of the machine that the page speaks of."""
     found = files.of_training("cifar_optimizers", words)
