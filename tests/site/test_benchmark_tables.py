@@ -113,8 +113,26 @@ def test_bf16_gains_what_the_page_says():
     published = {name: times for name, times in found.items() if "origin" in name or "caduceus" in name}
     assert len(published) == 4
     assert max(times["cuda"] / times["cuda+bf16"] for times in published.values()) < 1.02
+    assert all(times["cuda"] < times["cuda+bf16"] for name, times in published.items() if "floorplan" in name)
     (dna,) = (times for name, times in published.items() if name.startswith("genomic_caduceus/train "))
     assert 1 < dna["cuda"] / dna["cuda+bf16+compile"] < 1.05
+
+
+def test_usual_script_is_as_fast_as_float32():
+    rows = read_yaml(RESULTS / "by_hand.yaml")["rows"]
+
+    def rates(key, value):
+        return {row["batch_size"]: row["images_per_s"] for row in rows if row.get(key) == value}
+
+    ours, usual = rates("level", "cuda"), rates("loop", "plain")
+    assert len(usual) == 2 and all(0.9 < ours[size] / usual[size] < 1.1 for size in usual)
+
+
+def test_programs_against_single_files_as_the_page_says():
+    rows = read_yaml(RESULTS / "single_files.yaml")["rows"]
+    faster = [row["options"] for row in rows if row["speed"]["low"] > 1]
+    assert faster == ["genomic_caduceus/train.py"]
+    assert {row["steps"] for row in rows} <= set(range(2, 63))
 
 
 def test_two_gpus_help_as_the_page_says():
