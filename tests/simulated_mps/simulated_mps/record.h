@@ -137,6 +137,7 @@ inline bool is_taken(bool supported, const std::string& op) {
 inline void admit(Operator& op) {
   ++op.calls;
   if (op.verdict == Operator::Verdict::has_kernel) return;
+  // MPS has a text of its own for them from 2.11 on, and never computes them on the CPU.
   const bool is_distributed = record().release > 10 && op.name.rfind("c10d::", 0) == 0;
   const bool falls_back = op.verdict == Operator::Verdict::falls_back && !is_distributed;
   record().note(falls_back ? "fell back" : "MISSING", op.name);

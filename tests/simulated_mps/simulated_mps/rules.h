@@ -60,7 +60,9 @@ inline bool has_over_four_dims(const Arguments& arguments) {
   return arguments["dim"].toSymIntVector().size() > 4;
 }
 
-inline bool is_complex64(const Arguments& arguments) { return arguments.tensor("out").scalar_type() == c10::kComplexFloat; }
+inline bool is_complex64(const Arguments& arguments) {
+  return arguments.tensor("out").scalar_type() == c10::kComplexFloat;
+}
 
 inline const std::unordered_map<std::string, Predicate> conditions{
     {"grows_and_shrinks", grows_and_shrinks},
