@@ -118,7 +118,7 @@ ADDR = "MPS device does not support addr for non-float input"
 BADDBMM = "MPS device does not support addbmm or baddbmm for non-float inputs"
 LSTM = "LSTM with projections is not currently supported with MPS."
 REDUCE = "index_reduce for MPS does not support torch.long dtype"
-QR = "linalg_qr: MPS currently supports float32 only"
+QR = "geqrf: MPS currently supports float32 only"
 LU_COMPLEX = "linalg.lu_factor(): MPS doesn't support complex types."
 INVERSE = "linalg_inv: not supported for complex types yet!"
 CHOLESKY = "cholesky_inverse: MPS only supports float type!"
@@ -202,7 +202,7 @@ OPERATORS = (
     Operator("lstm", "nn.LSTM(4, 6, proj_size=3).to(d)(c(5, 2, 4))[0]", 9, LSTM),
     Operator("index_reduce", "i(5, 3).index_reduce_(0, i(4) % 5, i(4, 3), 'amax')", 12, REDUCE),
     Operator("addr", "torch.addr(i(2, 3), i(2), i(3))", 9, ADDR),
-    Operator("linalg_qr", "torch.linalg.qr(z(4, 4)).R.abs()", 12, QR),
+    Operator("geqrf", "torch.geqrf(z(4, 4))[0].abs()", 14, QR),
     Operator("linalg_lu_factor_ex", "torch.linalg.lu_factor(z(4, 4)).LU", 9, LU_COMPLEX, 14),
     Operator("linalg_inv_ex", "torch.linalg.inv(z(4, 4))", 9, INVERSE),
     Operator("cholesky_inverse", "torch.cholesky_inverse(z(4, 4))", 11, CHOLESKY),

@@ -23,7 +23,7 @@ from examples.verify_mac import CASES, OPERATORS, Expected, Tensors, all_checks,
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(verify_mac.__file__)
-RULES = ROOT / "tests" / "simulated_mps" / "simulated_mps" / "rules.h"
+RULES = ROOT / "tests" / "simulated_mps" / "simulated_mps" / "rules.json"
 RELEASES = range(verify_mac.FIRST, verify_mac.LATEST + 1)
 FACTS = {"torch": "2.15.0", "available": True, "built": True, "gpu": "Apple M3", "gpu_cores": 10}
 DEVICE = "cpu:0"  # the CPU, with another name than that of the reference
@@ -64,17 +64,20 @@ def test_operators_are_those_of_the_operator_table(op):
 
 def refusals():
     """Return (operator, since, until, text) of each rule of the simulated device."""
-    source = RULES.read_text(encoding="utf-8")
-    joined = re.sub(r'"\s*\n\s*"', "", source)
-    texts = dict(re.findall(r'constexpr const char\* (k\w+) =\s*"(.*?)";', joined))
-    numbers = {"kFirst": verify_mac.FIRST, "kLatest": verify_mac.LATEST}
-    assert f"kFirst = {verify_mac.FIRST}, kLatest = {verify_mac.LATEST}" in source
-    rules = re.findall(
-        r'\{"aten::(\w+)[.\w]*", (\w+), (\w+),(?:(?!\{"aten).)*?(?:"([^"]*)"|(k\w+))\}', joined, re.S
-    )
+
+    def number(release):
+        return int(release.removeprefix("2."))
+
     return {
-        (name, numbers.get(since) or int(since), numbers.get(until) or int(until), text or texts[constant])
-        for name, since, until, text, constant in rules
+        (
+            operator.partition(".")[0],
+            number(rule.get("since", f"2.{verify_mac.FIRST}")),
+            number(rule.get("until", f"2.{verify_mac.LATEST}")),
+            rule["text"],
+        )
+        for rule in json.loads(RULES.read_text(encoding="utf-8"))["refused"]
+        if "text" in rule
+        for operator in rule["operators"]
     }
 
 

@@ -18,7 +18,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
@@ -162,22 +162,47 @@ def reasons(results: dict[str, dict[str, str]], rows: int = 12) -> list[dict[str
     return [{"tests": number, "message": message} for message, number in found.most_common(rows)]
 
 
-# Steps whose cost is that of calling operators, and steps that keep the CPU busy.
-STEPS = ({"batch_size": 8, "width": 8}, {"batch_size": 64, "width": 16})
+# Steps whose cost is that of calling operators, and a step that keeps the CPU busy.
+STEPS: tuple[dict[str, int], ...] = (
+    {"layers": 10, "batch_size": 8, "width": 16},
+    {"batch_size": 8, "width": 8},
+    {"batch_size": 64, "width": 16},
+)
+
+
+def step_of_layers(device: str, layers: int, batch_size: int, width: int) -> Callable[[], torch.Tensor]:
+    """Return a training step of a stack of linear layers."""
+    stack = [module for _ in range(layers) for module in (torch.nn.Linear(width, width), torch.nn.ReLU())]
+    network = torch.nn.Sequential(*stack).to(device)
+    optimizer = torch.optim.AdamW(network.parameters())
+    inputs = torch.randn(batch_size, width, device=device)
+
+    def step() -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = network(inputs).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss.detach().cpu()
+
+    return step
+
+
+def step_of_example(device: str, **options: int) -> Callable[[], torch.Tensor]:
+    """Return a training step of the CIFAR example, a ResNet-18."""
+    from examples.cifar_optimizers.train import PROGRAM
+
+    task = PROGRAM.prepare({"data": "synthetic", "data_fraction": 0.05, "device": device} | options)
+    batch = next(task.batches(0, 0))
+    return lambda: task.learn(batch).cpu()
 
 
 def measure_speed(options: dict[str, int], repeats: int = 40) -> dict[str, object]:
-    """Return seconds per training step of the CIFAR example on the CPU and on the device, and their ratio.
+    """Return seconds per training step on the CPU and on the device, and their ratio.
 
     Steps on the CPU and on the device alternate, so that a busy machine slows down both.
     """
-    from examples.cifar_optimizers.train import PROGRAM
-
-    steps = {}
-    for name in ("cpu", "mps"):
-        task = PROGRAM.prepare({"data": "synthetic", "data_fraction": 0.05, "device": name} | options)
-        batch = next(task.batches(0, 0))
-        steps[name] = lambda task=task, batch=batch: task.learn(batch).cpu()
+    kind = step_of_layers if "layers" in options else step_of_example
+    steps = {name: kind(name, **options) for name in ("cpu", "mps")}
     cpu = torch.device("cpu")
     for step in steps.values():
         measure(step, cpu, warm_up=3, repeats=1)
@@ -201,6 +226,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from simulated_mps import enable
 
         enable()
+        torch.set_num_threads(1)  # the other cores of a shared machine may be busy
         steps = [measure_speed(one) for one in STEPS]
         where = origin("python -m tools.measuring.simulated_mps --speed", before=content["speed"])
         content["speed"] = {"steps": steps} | where

@@ -69,7 +69,7 @@ class InFloat32 {
     if (!tensor.defined() || (types_ & bit(tensor.scalar_type())) == 0) return tensor;
     for (const auto& pair : pairs_)
       if (pair.narrow.is_same(tensor)) return pair.wide;
-    pairs_.push_back(Pair{tensor, tensor.to(c10::kFloat)});
+    pairs_.push_back(Pair{tensor, tensor.to(tensor.is_complex() ? c10::kComplexFloat : c10::kFloat)});
     return pairs_.back().wide;
   }
 
@@ -123,7 +123,7 @@ class Call {
       TORCH_CHECK_NOT_IMPLEMENTED(
           is_wide, "simulated_mps: the CPU has no kernel for this type; MPS may have one (", known_.name, ": ", text, ")");
       stack->resize(below);
-      InFloat32 in_float32(wide);
+      InFloat32 in_float32(wide | (wide & bit(c10::kHalf) ? bit(c10::kComplexHalf) : 0));  // polar has both
       for (const auto& argument : *arguments) stack->push_back(in_float32.widen(argument));
       op_.redispatchBoxed(key, stack);
       in_float32.narrow(op_.schema(), *stack);
@@ -410,7 +410,7 @@ void check_attention(const Tensor& query, const Tensor& key, const Tensor& value
 }
 
 // The table of attention kernels has no place for MPS in this build. The real device, too, takes the composite form
-// whenever a gradient or dropout is needed.
+// whenever a gradient is needed.
 Tensor attention_by_device(
     const Tensor& query, const Tensor& key, const Tensor& value, const std::optional<Tensor>& mask, double dropout,
     bool causal, std::optional<double> scale, bool grouped) {
@@ -418,6 +418,10 @@ Tensor attention_by_device(
     return at::native::scaled_dot_product_attention(query, key, value, mask, dropout, causal, scale, grouped);
   check_attention(query, key, value, mask);
   const bool trains = at::GradMode::is_enabled() && (query.requires_grad() || key.requires_grad() || value.requires_grad());
+  // As aten/src/ATen/native/mps/operations/Attention.mm does from 2.13 on; older ones drop nothing, silently.
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      is_taken(trains || dropout == 0 || record().release < 13, "aten::_scaled_dot_product_attention_math_for_mps"),
+      "scaled_dot_product_attention for MPS does not support dropout.");
   record().note(trains ? "attention with gradients" : "attention without gradients");
   std::optional<Tensor> bias = mask;
   if (mask.has_value() && mask->dtype() == at::kBool)

@@ -15,6 +15,7 @@ from simulated_mps.build import load_device
 from simulated_mps.compilation import replace_inductor
 from simulated_mps.errors import SimulationError
 from simulated_mps.kernels import (
+    OF_TORCHVISION,
     always_on_cpu,
     composed_with_kernel,
     installed_kernels,
@@ -62,7 +63,11 @@ def enable(as_torch: str | None = None) -> None:
     sparse = sparse_kernels(as_torch)
     on_cpu = always_on_cpu(release)
     loaded.set_rules(
-        [f"aten::{name}" for name in kernels - on_cpu] + [f"aten::{name} (sparse)" for name in sparse],
+        [
+            *(f"aten::{name}" for name in kernels - on_cpu),
+            *(f"aten::{name} (sparse)" for name in sparse),
+            *OF_TORCHVISION,
+        ],
         sorted(f"aten::{name}" for name in on_cpu),
         fallback_is_on(),
         commit,

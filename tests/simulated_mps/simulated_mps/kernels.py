@@ -21,6 +21,15 @@ ALWAYS_ON_CPU = {"embedding_renorm_"}
 REGISTERED_IN_PYTHON = {"linalg_lu_solve.out"}  # by the installed release, in torch/_refs/linalg
 UP_TO_2_13 = {"linalg_svd", "linalg_svd.U"}  # from 2.14 on _linalg_svd has a kernel
 
+# torchvision's own kernels: those in the Metal source of its macOS wheel 0.29.2. The CPU's compute here.
+OF_TORCHVISION = {
+    f"torchvision::{name}"
+    for name in (
+        *("nms", "deform_conv2d", "roi_align", "_roi_align_backward", "roi_pool", "_roi_pool_backward"),
+        *("ps_roi_align", "_ps_roi_align_backward", "ps_roi_pool", "_ps_roi_pool_backward"),
+    )
+}
+
 
 def always_on_cpu(release: str) -> set[str]:
     """Return the operators that `release` ("2.13") runs on the CPU without being asked, with a warning."""

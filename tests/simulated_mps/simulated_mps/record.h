@@ -137,13 +137,19 @@ inline bool is_taken(bool supported, const std::string& op) {
 inline void admit(Operator& op) {
   ++op.calls;
   if (op.verdict == Operator::Verdict::has_kernel) return;
-  record().note(op.verdict == Operator::Verdict::missing ? "MISSING" : "fell back", op.name);
-  if (op.verdict == Operator::Verdict::falls_back)
+  // MPS has a text of its own for them from 2.11 on, and never computes them on the CPU.
+  const bool is_distributed = record().release > 10 && op.name.rfind("c10d::", 0) == 0;
+  const bool falls_back = op.verdict == Operator::Verdict::falls_back && !is_distributed;
+  record().note(falls_back ? "fell back" : "MISSING", op.name);
+  if (falls_back)
     TORCH_WARN_ONCE(
         "The operator '", op.name, "' is not currently supported on the MPS backend and will fall back to run on the "
         "CPU. This may have performance implications.");
   TORCH_CHECK_NOT_IMPLEMENTED(
-      op.verdict != Operator::Verdict::missing, "The operator '", op.name,
+      !is_distributed, "The distributed operator '", op.name, "' is not currently implemented for the MPS device. "
+      "Please note, that distributed operators can not fall back to CPU");
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      falls_back, "The operator '", op.name,
       "' is not currently implemented for the MPS device. If you want this op to be considered for addition please "
       "comment on https://github.com/pytorch/pytorch/issues/141287 and mention use-case, that resulted in missing op "
       "as well as commit hash ", record().commit,

@@ -56,12 +56,22 @@ inline bool has_complex_factor(const Arguments& arguments) {
   return false;
 }
 
+inline bool has_over_four_dims(const Arguments& arguments) {
+  return arguments["dim"].toSymIntVector().size() > 4;
+}
+
+inline bool is_complex64(const Arguments& arguments) {
+  return arguments.tensor("out").scalar_type() == c10::kComplexFloat;
+}
+
 inline const std::unordered_map<std::string, Predicate> conditions{
     {"grows_and_shrinks", grows_and_shrinks},
     {"shrinks_unevenly", shrinks_unevenly},
     {"grows_unevenly", grows_unevenly},
     {"is_wrong_maximum", is_wrong_maximum},
     {"has_complex_factor", has_complex_factor},
+    {"has_over_four_dims", has_over_four_dims},
+    {"is_complex64", is_complex64},
 };
 
 inline const std::unordered_map<std::string, Outcome> outcomes{

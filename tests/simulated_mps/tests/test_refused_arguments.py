@@ -121,6 +121,24 @@ def test_attention_accepts_bool_float32_and_own_type_masks():
         assert F.scaled_dot_product_attention(query, query, query, attn_mask=mask).dtype == torch.float16
 
 
+def test_attention_drops_only_where_a_gradient_is_wanted(as_release):
+    text, query = "scaled_dot_product_attention for MPS does not support dropout.", ones(1, 1, 4, 8)
+
+    def attend():
+        return F.scaled_dot_product_attention(query, query, query, dropout_p=0.5)
+
+    for release in ("2.13", "2.15"):
+        as_release(release)
+        refused(text, attend, NotImplementedError)
+    as_release("2.12")
+    assert attend().shape == query.shape
+    as_release("2.15")
+    query.requires_grad_()
+    assert attend().requires_grad
+    with torch.no_grad():
+        refused(text, attend, NotImplementedError)
+
+
 def test_linear_layers_want_floats():
     numbers = ones(2, 3, dtype=torch.int32)
     refused("MPS device does not support linear for non-float inputs", lambda: F.linear(numbers, numbers))
@@ -168,6 +186,7 @@ ZERO = torch.zeros(1, dtype=INT64).to(MPS)
 MISSING = "Failed to create function state object for: "
 NO_COMPLEX_LU = "linalg.lu_factor(): MPS doesn't support complex types."
 identity = torch.eye(2, dtype=COMPLEX).to(MPS)
+COLUMNS = ones(1, 4, 1, dtype=COMPLEX)
 BYTES = torch.ones(1, 3, 4, 4, dtype=torch.uint8).to(MPS)
 REFUSALS = [  # release, text, call
     (
@@ -253,6 +272,20 @@ REFUSALS = [  # release, text, call
         "Failed to create function state object for: scatter_prod_",
         lambda: ones(3, dtype=INT64).scatter_reduce(0, ones(1, dtype=INT64), ones(1, dtype=INT64), "prod"),
     ),
+    ("2.15", "frac_out_mps is only implemented for floating types", ones(2, dtype=INT64).frac),
+    (
+        "2.15",
+        "nextafter_mps not implemented for non-floating types",
+        lambda: torch.nextafter(ones(2, dtype=INT64), ones(2, dtype=INT64)),
+    ),
+    ("2.15", MISSING + "abs_dense_bool_bool", ones(2, dtype=torch.bool).abs),
+    ("2.13", "histogram is only supported for float32", lambda: torch.histogram(ones(2).half(), 2)),
+    (
+        "2.15",
+        "logspace is not implemented for integral dtypes on MPS",
+        lambda: torch.logspace(0, 2, 3, dtype=INT64, device=MPS),
+    ),
+    ("2.14", "MPS FFT only supports transforming up to 4 dimensions", lambda: torch.fft.fftn(ones(*[2] * 5))),
     *(
         (release, text, partial(call, identity))
         for release, text, call in [
@@ -298,6 +331,17 @@ REFUSALS = [  # release, text, call
             ("2.15", MISSING + "renorm_float2", lambda matrix: matrix.renorm(2, 0, 1)),
             ("2.15", MISSING + "erf_dense_float2_float2", torch.erf),
             ("2.14", "geqrf: MPS currently supports float32 only", torch.linalg.qr),
+            ("2.12", MISSING + "silu_dense_float2_float2", F.silu),
+            ("2.14", "relu is not supported for complex types", torch.relu),
+            ("2.15", MISSING + "cat_int32_t_float_float2", lambda matrix: torch.cat([ones(2, 2), matrix])),
+            ("2.12", MISSING + "col2im_kernel_float2", lambda _: F.fold(COLUMNS, 2, 2)),
+            ("2.15", MISSING + "col2im_kernel_float2_u32", lambda _: F.fold(COLUMNS, 2, 2)),
+            ("2.15", "Max pooling for complex is not", lambda matrix: F.max_pool2d(matrix[None, None], 2)),
+            (
+                "2.14",
+                "upsample for MPS does not support complex inputs",
+                lambda matrix: F.interpolate(matrix[None, None], size=4),
+            ),
             ("2.11", "norm ops are not supported for complex yet", torch.linalg.vector_norm),
             (
                 "2.11",
@@ -349,8 +393,12 @@ def test_what_a_later_release_lifted_holds_there_no_longer(as_release):
     assert identity.nonzero().shape == (2, 2)
     assert torch.linalg.vector_norm(identity).item() == pytest.approx(2**0.5)
     assert F.linear(identity, identity).tolist() == [[1, 0], [0, 1]]
-    assert F.silu(identity).dtype == COMPLEX
+    assert torch.fft.fftn(ones(*[2] * 5)).shape == (2,) * 5
     as_release("2.15")
+    assert F.silu(identity).dtype == COMPLEX
+    assert torch.cat([identity, identity]).shape == (4, 2)
+    assert torch.cat([ones(2), ones(2, dtype=torch.int32)]).shape == (4,)
+    assert torch.fft.fftn(ones(*[2] * 5), dim=(0, 1, 2, 3)).shape == (2,) * 5
     assert torch.addmm(identity, identity, identity, beta=1j).dtype == COMPLEX
     assert torch.linalg.qr(identity).R.shape == (2, 2)
     assert torch.linalg.lu_factor(identity).LU.shape == (2, 2)
@@ -392,6 +440,15 @@ def test_integers_that_the_cpu_lacks_are_computed():
     assert torch.histc(numbers, 2).tolist() == [2, 2]
     assert torch.lerp(numbers, numbers + 2, 0.5).tolist() == [1, 2, 3, 4]
     assert (numbers > 0).dot(numbers > 2).dtype == torch.bool
+
+
+def test_half_precision_becomes_complex():
+    x = torch.ones(2, dtype=torch.float16)
+    found = torch.polar(x.to(MPS), x.to(MPS))
+    assert found.dtype == torch.complex32
+    torch.testing.assert_close(
+        torch.view_as_real(found.cpu()), torch.view_as_real(torch.polar(x.float(), x.float())).half()
+    )
 
 
 def test_types_that_both_lack_are_refused():
