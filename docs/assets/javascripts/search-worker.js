@@ -60,11 +60,14 @@ function words(text) {
 }
 
 // Whether few sections are about a word of Latin letters: a package, a model, an operator.
-const isName = word => /^[a-z]\w{2}/.test(word) && titled.has(word) && vocabulary.get(word) <= names.fields
+const isName = word => /^[a-z]\w{2}/.test(word) && titled.has(word) && !common.words.has(word) &&
+  vocabulary.get(word) <= names.fields
 
-// A name is searched without its release too (yolo11); an operator that no page names leads to the list of operators.
-function further(word) {
-  if (!vocabulary.has(word) && /_|^torch\./.test(word)) return words(unknown)
+// A name is searched without its release too (yolo11); an operator that no page names, asked for alone, leads to the
+// list of operators.
+function further(word, _, uncommon) {
+  const alone = uncommon.every(other => word.includes(other))
+  if (alone && !vocabulary.has(word) && /_|^torch\./.test(word)) return words(unknown)
   const [, name] = word.match(/^([a-z]{3,}?)v?\d+$/) ?? []
   return isName(name) ? [name] : []
 }
@@ -74,11 +77,13 @@ function asked(query, pasted) {
   const all = words(query)
   const telling = all.filter(word => !STOP_WORDS.has(word) && !/^(?:\d+|0x.*|[\da-f]{8,})$/.test(word))
   const typed = new Set(telling.length ? telling : all)
-  if (!pasted) [...typed].flatMap(further).forEach(word => typed.add(word))
-  const meant = synonyms.flatMap(([pattern, more]) => (pattern.test(query) ? words(more) : []))
   const uncommon = [...typed].filter(word => /^[a-z]/.test(word) && !common.words.has(word))
-  const decisive = !pasted && uncommon.length <= names.besides ? uncommon.filter(isName) : []
-  return { typed, decisive, terms: [...new Set([...typed, ...meant])] }
+  const last = [...typed].at(-1)
+  if (!pasted) uncommon.flatMap(further).forEach(word => typed.add(word))
+  const meant = synonyms.flatMap(([pattern, more]) => (pattern.test(query) ? words(more) : []))
+  const few = !pasted && uncommon.length <= names.besides
+  const decisive = few ? [...typed].filter(isName) : []
+  return { typed, last, decisive, terms: [...new Set([...typed, ...meant])] }
 }
 
 // ---- Ranking ----
@@ -92,12 +97,12 @@ function unpacked({ docs, other, code, see }) {
   ))
 }
 
-function setup({ pages, synonyms: meanings, common: { words: everywhere, weight }, names: named, unknown: list, ...packed }) {
+function setup({ pages, synonyms: meanings, ...ranking }) {
   const titles = new Map()
   weights = Object.entries(pages)
-  common = { words: new Set(words(everywhere)), weight }
-  names = named
-  unknown = list
+  common = { ...ranking.common, words: new Set(words(ranking.common.words)) }
+  names = ranking.names
+  unknown = ranking.unknown
   synonyms = Object.entries(meanings).map(([words, more]) => [
     new RegExp(/\p{sc=Han}/u.test(words) ? words : `(?<![a-z0-9])(?:${words})(?![a-z0-9])`, "iu"), more,
   ])
@@ -107,7 +112,7 @@ function setup({ pages, synonyms: meanings, common: { words: everywhere, weight 
     return found
   }
   engine = new MiniSearch({ fields: Object.keys(FIELDS), tokenize: known, processTerm: word => word })
-  sections = unpacked(packed).map((section, id) => {
+  sections = unpacked(ranking).map((section, id) => {
     const address = section.location.split("#")[0]
     words(`${section.title} ${section.other ?? ""}`).forEach(word => titled.add(word))
     if (!titles.has(address)) titles.set(address, section.title) // the theme puts a page before its sections
@@ -129,20 +134,20 @@ function scoreOf({ score, queryTerms }) {
 
 // Sections, the best first. One without an answer of its own yields to the one that it leads to.
 function ranked(query, pasted) {
-  const { typed, decisive, terms } = asked(query, pasted)
-  const last = [...typed].at(-1)
+  const { typed, last, decisive, terms } = asked(query, pasted)
   const found = engine.search(query, {
     tokenize: () => terms,
     boost: FIELDS,
     prefix: word => word === last && /^[a-z]{3}/.test(word),
     fuzzy: word => typed.has(word) && !pasted && !vocabulary.has(word) && /^[a-z]{4}/.test(word) && 0.2,
-    boostTerm: word =>
-      decisive.includes(word) ? names.weight : (typed.has(word) ? 1 : SYNONYM) * (common.words.has(word) ? common.weight : 1),
+    boostTerm: word => (decisive.includes(word) ? names.weight : typed.has(word) ? 1 : SYNONYM) *
+      (common.words.has(word) ? common.weight : 1),
     boostDocument: id => weightOf(sections[id]),
   }).sort((one, other) => scoreOf(other) - scoreOf(one)).slice(0, RESULTS)
   if (!found.length) return []
   const words = found[0].queryTerms, literal = words.filter(word => typed.has(word))
-  if (literal.length === words.length && words.length < FEW * typed.size && found[0].score < FAINT) return []
+  const telling = literal.length < words.length || decisive.length // a name says enough alone
+  if (!telling && words.length < FEW * typed.size && found[0].score < FAINT) return []
   const best = sections[found[0].id]
   const fuller = found.slice(0, 3).findIndex(({ id }) => best.see?.includes(sections[id].location))
   if (fuller > 0) found.unshift(...found.splice(fuller, 1))
