@@ -105,7 +105,7 @@ def test_a_query_is_cut_before_anything_reads_it(ask):
         ("DataLoader workers", "guides/workers/"),  # the same words count less below project/
         ("sparse tensors", "guides/layouts/"),  # the short answer leads there
         ("install gadget on mac m2", "facts/gadget/"),  # words that stand everywhere decide little
-        ("gadget11 install", "facts/gadget/"),  # with a release
+        ("gadget2025 install", "facts/gadget/"),  # with a release
         ("unfold_backward", "operators/"),  # an operator that no page names
         ("训练非常慢", "facts/slow/"),  # how slow is not asked
         ("训练极慢", "facts/slow/"),
