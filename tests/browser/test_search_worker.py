@@ -12,6 +12,7 @@ from tests.static_server import static_server
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "docs/assets/javascripts"
 CHARACTERS = [chr(number) for number in (*range(0x4E00, 0x9FFF), *range(0x20000, 0x2A6DF))]
+WORKER = "/assets/javascripts/workers/search.js"
 ASK = """queries => new Promise((resolve, reject) => {
   const worker = new Worker("/assets/javascripts/workers/search.js"), answers = []
   worker.onerror = event => reject(event.message)
@@ -24,7 +25,13 @@ ASK = """queries => new Promise((resolve, reject) => {
   worker.postMessage({ type: 2, data: queries[0] })
 })"""
 
-
+RANKING = {
+    "pages": {"project/": 0.5},
+    "synonyms": {"ram": "memory"},
+    "common": {"weight": 0.4, "words": "mac install m2"},
+    "names": {"weight": 3, "fields": 5, "besides": 2},
+    "unknown": "operator list",
+}
 SECTIONS = [
     {"location": "guides/memory/", "title": "Memory", "text": "The memory of a Mac is shared."},
     {
@@ -50,6 +57,9 @@ SECTIONS = [
         "text": "DataLoader workers are processes, not threads.",
     },
     {"location": "guides/shapes/", "title": "训练非常规数据", "text": "训练极大的图片。"},
+    {"location": "start/install/", "title": "Install on a Mac", "text": "Install on a Mac, also on an M2."},
+    {"location": "facts/gadget/", "title": "Gadget", "text": "Does a Gadget work?"},
+    {"location": "operators/", "title": "The operator list", "text": "All."},
     {"location": "facts/slow/", "title": "训练慢", "text": "训练为什么慢。"},
 ]
 
@@ -63,7 +73,7 @@ def ask(browser, tmp_path):
     shutil.copy(SCRIPTS / "search-worker.js", worker)
     docs = [{"location": "chinese/", "title": "一", "text": "".join(CHARACTERS[:1000])}, *SECTIONS]
     (tmp_path / "search").mkdir()
-    sections = packed(docs) | {"pages": {"project/": 0.5}, "synonyms": {"ram": "memory"}}
+    sections = packed(docs) | RANKING
     (tmp_path / "search/sections.json").write_text(json.dumps(sections), encoding="utf-8")
     (tmp_path / "index.html").write_text("<!doctype html>", encoding="utf-8")
     page = browser.new_page()
@@ -94,6 +104,9 @@ def test_a_query_is_cut_before_anything_reads_it(ask):
         ("ram", "guides/memory/"),  # meant
         ("DataLoader workers", "guides/workers/"),  # the same words count less below project/
         ("sparse tensors", "guides/layouts/"),  # the short answer leads there
+        ("install gadget on mac m2", "facts/gadget/"),  # words that stand everywhere decide little
+        ("gadget2025 install", "facts/gadget/"),  # with a release
+        ("unfold_backward", "operators/"),  # an operator that no page names
         ("训练非常慢", "facts/slow/"),  # how slow is not asked
         ("训练极慢", "facts/slow/"),
     ],

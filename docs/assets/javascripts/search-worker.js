@@ -26,8 +26,9 @@ const WORD = /\p{sc=Han}+|(?:(?!\p{sc=Han})[\p{L}\p{N}_])+(?:\.(?:(?!\p{sc=Han})
 const LINES = /\bline \d+/g, RELEASES = /\bv?\d+(?:\.\d+)+(?:[a-z]+\d*)?(?:\+\w+)?/g
 const PATHS = /(?<![\w:/.])(?:~|\.{1,2})?(?:\/[\w.@+~-]+)*\/([\w.@+~-]+)/g
 
-let engine, sections, weights, synonyms
-const vocabulary = new Set()
+let engine, sections, weights, synonyms, common, names, unknown // the last four: docs/data/search/ranking.yaml
+const vocabulary = new Map() // word: how many fields of sections have it
+const titled = new Set() // words of headings, and the other words of sections
 
 // ---- Words ----
 
@@ -58,13 +59,31 @@ function words(text) {
   return found
 }
 
+// Whether few sections are about a word of Latin letters: a package, a model, an operator.
+const isName = word => /^[a-z]\w{2}/.test(word) && titled.has(word) && !common.words.has(word) &&
+  vocabulary.get(word) <= names.fields
+
+// A name is searched without its release too (yolo11); an operator that no page names, asked for alone, leads to the
+// list of operators.
+function further(word, _, uncommon) {
+  const alone = uncommon.every(other => word.includes(other))
+  if (alone && !vocabulary.has(word) && /_|^torch\./.test(word)) return words(unknown)
+  const [, name] = word.match(/^([a-z]{3,}?)v?\d+$/) ?? []
+  return isName(name) ? [name] : []
+}
+
 // The words that a query asks for, and those that readers mean by them.
-function asked(query) {
+function asked(query, pasted) {
   const all = words(query)
   const telling = all.filter(word => !STOP_WORDS.has(word) && !/^(?:\d+|0x.*|[\da-f]{8,})$/.test(word))
   const typed = new Set(telling.length ? telling : all)
+  const uncommon = [...typed].filter(word => /^[a-z]/.test(word) && !common.words.has(word))
+  const last = [...typed].at(-1)
+  if (!pasted) uncommon.flatMap(further).forEach(word => typed.add(word))
   const meant = synonyms.flatMap(([pattern, more]) => (pattern.test(query) ? words(more) : []))
-  return { typed, terms: [...new Set([...typed, ...meant])] }
+  const few = !pasted && uncommon.length <= names.besides
+  const decisive = few ? [...typed].filter(isName) : []
+  return { typed, last, decisive, terms: [...new Set([...typed, ...meant])] }
 }
 
 // ---- Ranking ----
@@ -78,20 +97,24 @@ function unpacked({ docs, other, code, see }) {
   ))
 }
 
-function setup({ pages, synonyms: meanings, ...packed }) {
+function setup({ pages, synonyms: meanings, ...ranking }) {
   const titles = new Map()
   weights = Object.entries(pages)
+  common = { ...ranking.common, words: new Set(words(ranking.common.words)) }
+  names = ranking.names
+  unknown = ranking.unknown
   synonyms = Object.entries(meanings).map(([words, more]) => [
     new RegExp(/\p{sc=Han}/u.test(words) ? words : `(?<![a-z0-9])(?:${words})(?![a-z0-9])`, "iu"), more,
   ])
   const known = text => {
     const found = words(text)
-    found.forEach(word => vocabulary.add(word))
+    new Set(found).forEach(word => vocabulary.set(word, (vocabulary.get(word) ?? 0) + 1))
     return found
   }
   engine = new MiniSearch({ fields: Object.keys(FIELDS), tokenize: known, processTerm: word => word })
-  sections = unpacked(packed).map((section, id) => {
+  sections = unpacked(ranking).map((section, id) => {
     const address = section.location.split("#")[0]
+    words(`${section.title} ${section.other ?? ""}`).forEach(word => titled.add(word))
     if (!titles.has(address)) titles.set(address, section.title) // the theme puts a page before its sections
     return { ...section, id, heading: section.title, page: address === section.location ? "" : titles.get(address) }
   })
@@ -103,21 +126,28 @@ function weightOf({ location }) {
   return weights.find(([start]) => location.startsWith(start))?.[1] ?? 1
 }
 
+// The score of a result. MiniSearch multiplies it by the number of words found, of which a common one is less.
+function scoreOf({ score, queryTerms }) {
+  const lighter = queryTerms.filter(word => common.words.has(word)).length * (1 - common.weight)
+  return score * (1 - lighter / queryTerms.length)
+}
+
 // Sections, the best first. One without an answer of its own yields to the one that it leads to.
 function ranked(query, pasted) {
-  const { typed, terms } = asked(query)
-  const last = [...typed].at(-1)
+  const { typed, last, decisive, terms } = asked(query, pasted)
   const found = engine.search(query, {
     tokenize: () => terms,
     boost: FIELDS,
     prefix: word => word === last && /^[a-z]{3}/.test(word),
     fuzzy: word => typed.has(word) && !pasted && !vocabulary.has(word) && /^[a-z]{4}/.test(word) && 0.2,
-    boostTerm: word => (typed.has(word) ? 1 : SYNONYM),
+    boostTerm: word => (decisive.includes(word) ? names.weight : typed.has(word) ? 1 : SYNONYM) *
+      (common.words.has(word) ? common.weight : 1),
     boostDocument: id => weightOf(sections[id]),
-  }).slice(0, RESULTS)
+  }).sort((one, other) => scoreOf(other) - scoreOf(one)).slice(0, RESULTS)
   if (!found.length) return []
   const words = found[0].queryTerms, literal = words.filter(word => typed.has(word))
-  if (literal.length === words.length && words.length < FEW * typed.size && found[0].score < FAINT) return []
+  const telling = literal.length < words.length || decisive.length // a name says enough alone
+  if (!telling && words.length < FEW * typed.size && found[0].score < FAINT) return []
   const best = sections[found[0].id]
   const fuller = found.slice(0, 3).findIndex(({ id }) => best.see?.includes(sections[id].location))
   if (fuller > 0) found.unshift(...found.splice(fuller, 1))
