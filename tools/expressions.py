@@ -188,11 +188,6 @@ def lower_bold(pair: Any, decimals: int) -> Any:
     )
 
 
-def total(counts: Sequence[Mapping[str, int]], *kinds: str) -> int:
-    """Return how many there are of some kinds, in several counts."""
-    return sum(count.get(kind, 0) for count in counts for kind in kinds)
-
-
 def at(values: Sequence[float], place: Any) -> float:
     """Return one of several values, or of all the mean."""
     return statistics.fmean(values) if place == "mean" else values[place]
@@ -204,7 +199,7 @@ def around(values: Sequence[float]) -> dict[str, float]:
 
 
 OF_NUMBERS = (count, digits, duration, fixed, form, gb, mb, ms, percent, times, unit)
-OTHERS = (at, column, find, foreign, inner, lower_bold, minus, of_way, one, ratios, share, total)
+OTHERS = (at, column, find, foreign, inner, lower_bold, minus, of_way, one, ratios, share)
 FILTERS: dict[str, Callable[..., Any]] = {
     **{write.__name__: each(write) for write in OF_NUMBERS},
     **{function.__name__: function for function in OTHERS},
