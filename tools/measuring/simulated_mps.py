@@ -225,11 +225,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.speed:
         from simulated_mps import enable
 
-        enable()
         torch.set_num_threads(1)  # the other cores of a shared machine may be busy
-        steps = [measure_speed(one) for one in STEPS]
+        # Before the device is there, which would be named as a GPU of this machine.
         where = origin("python -m tools.measuring.simulated_mps --speed", before=content["speed"])
-        content["speed"] = {"steps": steps} | where
+        enable()
+        content["speed"] = {"steps": [measure_speed(one) for one in STEPS]} | where
     elif options.folder is None or not (options.folder / "test_mps.py").is_file():
         raise UsageError(f"{options.folder or 'no folder'}: name a folder with PyTorch's test/test_mps.py")
     else:
