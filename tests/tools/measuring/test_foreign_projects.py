@@ -15,6 +15,7 @@ REPORT = {
     "findings": [
         {"kind": "missing", "event": "MISSING", "operator": "aten::x", "count": 2},
         {"kind": "float64", "event": "refused Double", "operator": "", "count": 1},
+        {"kind": "gradient", "event": "no gradient", "operator": "aten::linear", "count": 1},
         {"kind": "waits", "event": "item", "operator": "", "count": 5},
         {"kind": "", "event": "cpu to mps", "operator": "", "count": 9},
     ],
@@ -26,7 +27,8 @@ def test_report_becomes_counts_and_errors(code):
     entry = foreign_projects.outcome(REPORT, subprocess.CompletedProcess([], code))
     assert (entry["operators"], entry["calls"]) == (2, 7)
     assert (entry["missing"], entry["float64"], entry["waits"], entry["refused"]) == (2, 1, 5, 0)
-    assert entry["errors"] == ["aten::x", "refused Double"]
+    assert entry["gradient"] == 1
+    assert entry["errors"] == ["aten::linear", "aten::x", "refused Double"]
     assert entry["ended_well"] == (code == 0)
 
 
