@@ -1,4 +1,4 @@
-"""The table of PyTorch's tests on the simulated device says what was counted, and the goal is met."""
+"""The two shares of PyTorch's tests on the simulated device follow from the counts, and the goals are met."""
 
 from collections import Counter
 from pathlib import Path

@@ -106,15 +106,15 @@ function setup({ pages, synonyms: meanings, ...ranking }) {
   synonyms = Object.entries(meanings).map(([words, more]) => [
     new RegExp(/\p{sc=Han}/u.test(words) ? words : `(?<![a-z0-9])(?:${words})(?![a-z0-9])`, "iu"), more,
   ])
-  const known = text => {
+  const known = (text, field) => {
     const found = words(text)
+    if (field === "heading" || field === "other") found.forEach(word => titled.add(word))
     new Set(found).forEach(word => vocabulary.set(word, (vocabulary.get(word) ?? 0) + 1))
     return found
   }
   engine = new MiniSearch({ fields: Object.keys(FIELDS), tokenize: known, processTerm: word => word })
   sections = unpacked(ranking).map((section, id) => {
     const address = section.location.split("#")[0]
-    words(`${section.title} ${section.other ?? ""}`).forEach(word => titled.add(word))
     if (!titles.has(address)) titles.set(address, section.title) // the theme puts a page before its sections
     return { ...section, id, heading: section.title, page: address === section.location ? "" : titles.get(address) }
   })
