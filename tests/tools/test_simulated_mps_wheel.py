@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tools.checks.coverage_data import SIMULATED_PYTHON
+from tools.downloads import project_files
 
 pytestmark = [
     pytest.mark.program,
@@ -38,17 +39,12 @@ except NotImplementedError:
 @pytest.fixture
 def copy(tmp_path):
     """Return a copy of what git has of the package, since building leaves files beside the sources."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=PACKAGE,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
     folder = tmp_path / "copy"
-    for name in listed.stdout.splitlines():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes((PACKAGE / name).read_bytes())
+    for path in (ROOT / name for name in project_files(ROOT)):
+        if path.is_relative_to(PACKAGE):
+            target = folder / path.relative_to(PACKAGE)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(path.read_bytes())
     return folder
 
 
