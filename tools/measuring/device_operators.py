@@ -23,10 +23,10 @@ import torch
 
 from examples.programs.command_line import StrictParser
 from snippets.errors import UsageError, exit_with_one_line
+from tools.measuring.device_rules import wheels_in
 from tools.measuring.listed_failures import kind_of, read_wheel
 from tools.measuring.result_entries import origin, write
 from tools.measuring.simulated_mps import DATA, HEADER
-from tools.ranges import TABLES_FROM
 from tools.read_yaml import read_yaml
 from tools.versions import number
 
@@ -124,16 +124,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--cache", type=Path, default=Path(".cache") / "wheels", help="folder of the wheels")
     parser.add_argument("--one", metavar="RELEASE", help="print the counts of one release, as JSON")
     options = parser.parse_args(argv)
-    wheels = {path.name.split("-")[1].rpartition(".")[0]: path for path in options.cache.glob("torch-*.whl")}
+    wheels = wheels_in(options.cache)
     if options.one:
         warnings.simplefilter("ignore")
         print(json.dumps(count(wheels[options.one], options.one)))
         return 0
-    known = sorted((each for each in wheels if number(each) >= number(TABLES_FROM)), key=number)
-    chosen = options.releases or known
-    if not known or not set(chosen) <= set(known):
+    chosen = options.releases or list(wheels)
+    if not wheels or not set(chosen) <= set(wheels):
         raise UsageError(
-            f"{options.cache}: wheels of {', '.join(known) or 'no release'}; see `make follow-release`"
+            f"{options.cache}: wheels of {', '.join(wheels) or 'no release'}; see `make follow-release`"
         )
     here = {"installed": str(torch.__version__)}
     found = {release: here | count_apart(wheels[release], release) for release in chosen}

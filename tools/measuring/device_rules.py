@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tools.measuring.metal_kernels import kernel_names, types_with
+from tools.measuring.metal_kernels import DEVICE, RULES, kernel_names, types_with
 from tools.ranges import TABLES_FROM
-from tools.versions import DATA, number
+from tools.versions import number
 
-DEVICE = DATA.parents[1] / "tests" / "simulated_mps" / "simulated_mps"
 METAL_TYPES = DEVICE / "metal_types.json"
 LIBRARY = "torch/lib/libtorch_cpu.dylib"
 
@@ -45,7 +44,7 @@ class Reading:
 
 def read_rules() -> list[Rule]:
     """Return the rules that wheels can show: what a Mac computes wrongly they do not."""
-    content = json.loads((DEVICE / "rules.json").read_text(encoding="utf-8"))
+    content = json.loads(RULES.read_text(encoding="utf-8"))
     rules = [*content["refused"], *content["mixed_devices"]]
     return [rule for rule in rules if rule.get("outcome") != "wrong"]
 
@@ -117,18 +116,24 @@ def write(found: Mapping[str, Reading], path: Path = METAL_TYPES) -> None:
     path.write_text(json.dumps(table, indent=0) + "\n", encoding="utf-8")
 
 
+def wheels_in(folder: Path) -> dict[str, Path]:
+    """Return the wheels in `folder` by release, such as "2.13": those that have tables, the oldest first."""
+    wheels = {re.sub(r"torch-(\d+\.\d+)\..*", r"\1", path.name): path for path in folder.glob("torch-*.whl")}
+    known = sorted((each for each in wheels if number(each) >= number(TABLES_FROM)), key=number)
+    return {release: wheels[release] for release in known}
+
+
 def main() -> int:
     """Read the wheels, write the table, print what does not fit; return 1 when a rule is wrong."""
     parser = argparse.ArgumentParser(description="Compare the simulated device's rules with the wheels.")
     parser.add_argument("--cache", type=Path, default=Path(".cache") / "wheels", help="(%(default)s)")
     folder = parser.parse_args().cache
-    wheels = {re.sub(r"torch-(\d+\.\d+)\..*", r"\1", path.name): path for path in folder.glob("torch-*.whl")}
-    ordered = sorted((r for r in wheels if number(r) >= number(TABLES_FROM)), key=number)
-    if not ordered:
+    wheels = wheels_in(folder)
+    if not wheels:
         print(f"error: no wheels in {folder}; make follow-release downloads them", file=sys.stderr)
         return 2
     rules = read_rules()
-    found = {release: read_wheel(wheels[release], rules) for release in ordered}
+    found = {release: read_wheel(wheel, rules) for release, wheel in wheels.items()}
     write(found)
     lines = list(compare(rules, found))
     print(*lines, f"{len(rules)} rules compared with {len(found)} releases", sep="\n")

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection
 
+from tools.versions import DATA
+
 # A function in such an archive: the tag, the length of the name and of its end, the name, the next tag.
 RECORD = re.compile(rb"NAME(..)([!-~]+)\0TYPE", re.DOTALL)
-TYPES = [
-    "bool",
-    "uchar",
-    "char",
-    "short",
-    "int",
-    "long",
-    "ushort",
-    "uint",
-    "ulong",
-    "float",
-    "half",
-    "bfloat",
-    "float2",
-    "half2",
-]
+DEVICE = DATA.parents[1] / "tests" / "simulated_mps" / "simulated_mps"
+RULES = DEVICE / "rules.json"
+TYPES = list(json.loads(RULES.read_text(encoding="utf-8"))["metal_types"])  # in Metal's words
 
 
 def kernel_names(library: bytes) -> set[str]:

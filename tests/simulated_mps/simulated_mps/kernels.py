@@ -67,7 +67,7 @@ def position_of(release: str) -> int:
 def packaged(name: str) -> Path:
     """Return a file that comes with the installed PyTorch. Raises SimulationError."""
     torchgen = find_spec("torchgen")
-    path = Path(torchgen.origin).parent / "packaged" / name if torchgen else None
+    path = Path(torchgen.origin).parent / "packaged" / name if torchgen and torchgen.origin else None
     if path is None or not path.is_file():
         raise SimulationError(f"this PyTorch has no torchgen/packaged/{name}; use pip's")
     return path

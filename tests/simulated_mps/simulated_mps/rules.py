@@ -13,38 +13,21 @@ KERNEL = "Failed to create function state object for: "  # what a missing kernel
 RULES = Path(__file__).with_name("rules.json")
 Rule = Mapping[str, Any]
 
-TYPES = (
-    *(torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64),
-    *(torch.uint16, torch.uint32, torch.uint64),
-    *(torch.float32, torch.float16, torch.bfloat16, torch.complex64, torch.complex32),
-)
-METAL_NAMES = [
-    "bool",
-    "uchar",
-    "char",
-    "short",
-    "int",
-    "long",
-    "ushort",
-    "uint",
-    "ulong",
-    "float",
-    "half",
-    "bfloat",
-    "float2",
-    "half2",
-]
+
+@cache
+def read() -> dict[str, Any]:
+    """Return the rules by kind, and PyTorch's names of Metal's types."""
+    return json.loads(RULES.read_text(encoding="utf-8"))
+
+
+METAL: dict[str, torch.dtype] = {name: getattr(torch, ours) for name, ours in read()["metal_types"].items()}
+TYPES = tuple(METAL.values())
 CLASSES = {
     "complex": [torch.complex64, torch.complex32],
     "integer": [each for each in TYPES if not each.is_floating_point and not each.is_complex][1:],
     "not floating": [each for each in TYPES if not each.is_floating_point],
     "not float": [each for each in TYPES if not each.is_floating_point and not each.is_complex],
 }
-
-
-def read(path: Path = RULES) -> dict[str, list[Rule]]:
-    """Return the rules, see the README of this package."""
-    return json.loads(path.read_text(encoding="utf-8"))
 
 
 @cache
@@ -71,9 +54,6 @@ def types_of(rule: Rule) -> list[torch.dtype]:
     return CLASSES.get(names) or [getattr(torch, name) for name in names.split()]
 
 
-METAL = dict(zip(METAL_NAMES, TYPES, strict=True))
-
-
 def texts_of(rule: Rule, operator: str, release: str) -> dict[str, list[torch.dtype]]:
     """Return what a rule says, and of which types.
 
@@ -81,12 +61,12 @@ def texts_of(rule: Rule, operator: str, release: str) -> dict[str, list[torch.dt
     """
     if "kernel" not in rule:
         return {rule["text"]: types_of(rule)}
-    known = kernels().get(rule["kernel"].replace("{operator}", operator.partition(".")[0]), {}).get(release)
+    kernel = rule["kernel"].replace("{operator}", operator.partition(".")[0])
+    known = kernels().get(kernel, {}).get(release)
     if known is None:
         return {}
     missing = [name for name in METAL if METAL[name] in types_of(rule) and name not in known.split()]
-    pattern = KERNEL + rule["kernel"].replace("{operator}", operator.partition(".")[0])
-    return {pattern.replace("{type}", name): [METAL[name]] for name in missing}
+    return {KERNEL + kernel.replace("{type}", name): [METAL[name]] for name in missing}
 
 
 def arguments_of(rule: Rule, release: str) -> Iterator[tuple]:

@@ -9,7 +9,6 @@ FIELDS = {
     *("operators", "argument", "types", "on", "option", "value", "when"),
     *("since", "until", "before_macos", "outcome", "text", "kernel", "search", "shared"),
 }
-EVERY = [(kind, rule) for kind, found in rules.read().items() for rule in found]
 
 
 @pytest.mark.parametrize("kind", ["refused", "mixed_devices", "beyond_the_cpu"])
