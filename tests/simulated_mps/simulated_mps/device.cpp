@@ -120,6 +120,7 @@ class Call {
       const auto at = text.find(kCpuLacks);
       if (at == std::string::npos) throw;
       const bool is_wide = arguments.has_value() && (wide & bit(type_named(text.substr(at + std::strlen(kCpuLacks))))) != 0;
+      if (!is_wide) record().note("limit", known_.name);
       TORCH_CHECK_NOT_IMPLEMENTED(
           is_wide, "simulated_mps: the CPU has no kernel for this type; MPS may have one (", known_.name, ": ", text, ")");
       stack->resize(below);

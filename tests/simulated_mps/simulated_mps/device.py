@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from simulated_mps import findings, gradients, processes, rules
+from simulated_mps import findings, gradients, limits, processes, rules
 from simulated_mps.build import load_device
 from simulated_mps.compilation import replace_inductor
 from simulated_mps.errors import SimulationError
@@ -125,8 +125,8 @@ def complete_python(device: ModuleType) -> None:
         "_mps_get_core_count": lambda: CORES,
         "_mps_isCaptureEnabled": lambda: False,
         "_mps_isCapturing": lambda: False,
-        "_mps_startCapture": refuse_capture,
         "_mps_stopCapture": lambda: None,
+        **limits.FUNCTIONS,
     }
     for name, function in functions.items():
         setattr(torch._C, name, function)
@@ -164,11 +164,6 @@ def complete_streams(base: Any) -> None:
         setattr(base, name, member)
     torch._C._mps_getCurrentStream = lambda: base(stream_id=current)
     torch._C._mps_setStream = select
-
-
-def refuse_capture(name: str) -> None:
-    """Raise what a capture of Metal's calls would need."""
-    raise RuntimeError(f"simulated_mps: there is no GPU whose calls {name} could hold")
 
 
 def storage_to_mps(storage: torch.UntypedStorage) -> torch.UntypedStorage:

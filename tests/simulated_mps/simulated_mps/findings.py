@@ -31,9 +31,10 @@ KINDS = {
     "item": "waits",
     "wait": "waits",
     "mps to cpu": "waits",
+    "limit": "limit",  # of the simulation, where a Mac may have none; no kind of `--fail-on`
 }
 NAMES = {"refused Double": "float64", "refused ComplexDouble": "complex128"}
-RAISE = ("missing", "float64", "refused", "gradient")  # their calls end with an error
+RAISE = ("missing", "float64", "refused", "gradient", "limit")  # their calls end with an error
 
 
 @dataclass(frozen=True)

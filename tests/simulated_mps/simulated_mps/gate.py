@@ -13,7 +13,8 @@ if TYPE_CHECKING:  # they need torch, and the plugin reads its options without
     from simulated_mps.reports import Report
 
 FAIL_ON = ("missing", "fallback", "float64", "refused", "gradient", "wrong", "waits")
-WITHOUT_WAITS = FAIL_ON[:-1]
+IN_BASELINE = (*FAIL_ON, "limit")  # of the simulation, which fails tests, but no gate
+ALL_BUT_WAITS = tuple(kind for kind in IN_BASELINE if kind != "waits")
 SHOWN = 20  # findings that are named at the end
 
 OPTIONS = {
@@ -85,7 +86,7 @@ class Gate:
         """Complete the baseline if that is asked; else return a note if it knows what did not occur."""
         if self.baseline is None:
             return []
-        kinds = self.fail_on or WITHOUT_WAITS
+        kinds = self.fail_on or ALL_BUT_WAITS
         found = {
             self.line_of(finding) for finding in report.findings if finding.kind and not finding.expected
         }
@@ -132,7 +133,7 @@ def read_baseline(path: Path, may_be_new: bool) -> list[tuple[str, ...]]:
         words = tuple(line.split(maxsplit=2))
         if not words or words[0].startswith("#"):
             continue
-        if len(words) != 3 or words[0] not in (*FAIL_ON, "*"):
+        if len(words) != 3 or words[0] not in (*IN_BASELINE, "*"):
             raise SimulationError(
                 f"{path}:{number}: expected kind, operator and file, such as missing aten::x a.py"
             )

@@ -62,7 +62,7 @@ def as_markdown(report: Report, failing: Collection[Finding], root: Path) -> str
 
 def ranking(report: Report) -> list[tuple[Finding, int]]:
     """Return the findings, errors before waits and waits before notes, the most frequent first."""
-    kinds = ["missing", "refused", "float64", "gradient", "wrong", "fallback", "waits", ""]
+    kinds = ["missing", "refused", "float64", "gradient", "wrong", "fallback", "waits", "limit", ""]
     return sorted(report.findings.items(), key=lambda item: (kinds.index(item[0].kind), -item[1]))
 
 
@@ -86,7 +86,8 @@ def annotations(report: Report, failing: Collection[Finding], root: Path) -> lis
         level, lines = ("error", errors) if found in failing else ("warning", warnings)
         base = Path(os.environ.get("GITHUB_WORKSPACE") or root)
         where = f"file={escaped(found.path(base), ':,')},line={found.line}"
-        text = f"{found.kind} on MPS, PyTorch {report.release}: {found.what} ({count:,} times)"
+        said = "not simulated, a Mac may do it" if found.kind == "limit" else f"{found.kind} on MPS"
+        text = f"{said}, PyTorch {report.release}: {found.what} ({count:,} times)"
         lines.append(f"::{level} {where},title=simulated MPS::{escaped(text)}")
     return errors[:ANNOTATIONS] + warnings[:ANNOTATIONS]
 

@@ -23,6 +23,7 @@ MEANING = {
     "refused ComplexDouble": "refused complex128",
     "no gradient": "MPS has no gradient of",
     "wrong values": "wrong values on MPS:",
+    "limit": "not simulated, a Mac may do it:",
     "attention with gradients": "attention with gradients, on MPS without a fast kernel",
 }
 LISTED_FIRST = {"MISSING": "MISSING      ", "fell back": "fell back    "}

@@ -1,8 +1,10 @@
 """Where something happened on the device: the line of the user's code, and the test."""
 
 import os
+import re
 import sys
 from collections import Counter
+from functools import partial
 
 import pytest
 import torch
@@ -40,8 +42,8 @@ def test_file_line_and_test_are_noted(numbers, request):
     assert finding.test == request.node.nodeid
 
 
-def raises(error, call, *arguments, **words):
-    with pytest.raises(error):
+def raises(error, call, *arguments, match=None, **words):
+    with pytest.raises(error, match=match):
         call(*arguments, **words)
 
 
@@ -185,12 +187,37 @@ def test_backward_pass_has_the_line_that_started_it():
     assert finding.line < this_line() - 10
 
 
-# ---- Captures ----------------------------------------------------------------------------------
+# ---- Limits of the simulation, which a Mac does not have ---------------------------------------
 
 
-def test_capture_of_metal_gets_one_line():
-    with (
-        pytest.raises(RuntimeError, match="no GPU whose calls trace could hold"),
-        torch.mps.profiler.metal_capture("trace"),
-    ):
+def capture():
+    """Capture what Metal is told."""
+    with torch.mps.profiler.metal_capture("trace"):
         pass
+
+
+KERNEL = "kernel void k(device float* x, uint i [[thread_position_in_grid]]) { x[i] += 1; }"
+METAL = {
+    "torch.mps.compile_shader": (lambda: torch.mps.compile_shader(KERNEL), "compile Metal shaders"),
+    "torch.mps.profiler.metal_capture": (capture, "capture Metal's commands"),
+}
+if hasattr(torch.mps, "load_metallib"):  # since 2.15
+    for source in (b"MTLB", "kernels.metallib"):
+        call = partial(torch.mps.load_metallib, source)
+        METAL[f"torch.mps.load_metallib of {type(source).__name__}"] = (call, "load Metal libraries")
+
+
+@pytest.mark.parametrize("case", METAL)
+def test_what_needs_metal_is_a_limit(case):
+    call, does = METAL[case]
+    name = case.partition(" ")[0]
+    line = re.escape(f"simulated_mps: the simulated device cannot {does}, a Mac can ({name})")
+    ((finding, count),) = found_by(lambda: raises(RuntimeError, call, match=f"^{line}$")).items()
+    assert (finding.kind, finding.what, finding.file, count) == ("limit", name, __file__, 1)
+
+
+def test_types_that_the_cpu_lacks_are_a_limit():
+    masks = torch.ones(1, 2, 2, dtype=torch.bool, device=MPS)
+    found = found_by(lambda: raises(NotImplementedError, F.max_pool2d, masks, 2))
+    assert [finding.what for finding in found if finding.kind == "limit"] == ["aten::max_pool2d"]
+    assert not [finding for finding in found if finding.kind == "refused"]

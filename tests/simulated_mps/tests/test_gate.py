@@ -14,7 +14,7 @@ from simulated_mps import outputs
 from simulated_mps.__main__ import main
 from simulated_mps.errors import SimulationError
 from simulated_mps.findings import Finding
-from simulated_mps.gate import Gate
+from simulated_mps.gate import FAIL_ON, Gate
 from simulated_mps.pytest_plugin import Expectation, release_of_device
 from simulated_mps.reports import Report, from_json, to_json, together
 
@@ -23,6 +23,7 @@ EIG = Finding("MISSING", "aten::linalg_eig", "/project/src/model.py", 12, "tests
 DOUBLE = Finding("refused Double", "", "/project/tests/test_a.py", 3, "tests/test_a.py::test_c")
 ITEM = Finding("item", "", "/project/src/train.py", 40, "")
 UNPLACED = Finding("wait", "aten::nonzero", "", 0, "")
+SHADER = Finding("limit", "torch.mps.compile_shader", "/project/src/metal.py", 5, "")
 COPY = Finding("cpu to mps", "", "/project/src/train.py", 41, "")
 
 
@@ -46,6 +47,18 @@ def gate(tmp_path):
 
 def test_nothing_fails_unless_asked(gate):
     assert gate().failing(report_of({EIG: 1, ITEM: 1})) == []
+
+
+def test_limits_of_the_simulation_fail_no_gate(gate):
+    everything = gate("limit torch.mps.* src/*\n", fail_on=",".join(FAIL_ON))
+    assert everything.failing(report_of({SHADER: 1})) == []
+    assert everything.knows(SHADER)  # so that a test which ends with it passes
+    assert report_of({SHADER: 1}).lines(root=HERE)[3:] == [
+        "  not simulated, a Mac may do it: torch.mps.compile_shader: 1",
+        "      src/metal.py:5",
+    ]
+    with pytest.raises(SimulationError, match="--fail-on limit: there are missing"):
+        gate(fail_on="limit")
 
 
 def test_errors_name_what_and_where(gate):
@@ -79,10 +92,13 @@ def test_baseline_that_knows_too_much_is_reported(gate):
 
 
 def test_baseline_is_completed(gate, tmp_path):
-    whole = report_of({EIG: 1, DOUBLE: 1, ITEM: 1, COPY: 1})
+    whole = report_of({EIG: 1, DOUBLE: 1, ITEM: 1, COPY: 1, SHADER: 1})
     _, notes, errors = gate("# ours\nfloat64 * tests/*\n", write_baseline=True).conclude(whole)
     text = (tmp_path / "known.txt").read_text()
-    assert text == "# ours\nfloat64 * tests/*\nmissing aten::linalg_eig src/model.py\n"
+    assert text == (
+        "# ours\nfloat64 * tests/*\nlimit torch.mps.compile_shader src/metal.py\n"
+        "missing aten::linalg_eig src/model.py\n"
+    )
     assert (len(notes), errors) == (1, [])
     gate(text, write_baseline=True, fail_on="waits").conclude(whole)
     assert (tmp_path / "known.txt").read_text() == text + "waits item src/train.py\n"
@@ -116,12 +132,15 @@ def test_missing_baseline_gets_one_line(tmp_path, capsys):
 def test_annotations_stand_beside_the_code(monkeypatch):
     monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
     odd = Finding("fell back", "aten::x", "/project/src/a,b%.py", 2, "")
-    lines = outputs.annotations(report_of({ITEM: 3, UNPLACED: 1, COPY: 1, odd: 1, EIG: 4}), [EIG], HERE)
+    found = {ITEM: 3, UNPLACED: 1, COPY: 1, SHADER: 1, odd: 1, EIG: 4}
+    lines = outputs.annotations(report_of(found), [EIG], HERE)
     assert lines == [
         "::error file=src/model.py,line=12,title=simulated MPS::missing on MPS, PyTorch 2.13: "
         "aten::linalg_eig (4 times)",
         "::warning file=src/a%2Cb%25.py,line=2,title=simulated MPS::fallback on MPS, PyTorch 2.13: "
         "aten::x (1 times)",
+        "::warning file=src/metal.py,line=5,title=simulated MPS::not simulated, a Mac may do it, "
+        "PyTorch 2.13: torch.mps.compile_shader (1 times)",
     ]
 
 

@@ -188,7 +188,8 @@ def test_missing_gradients_are_findings_with_their_places():
         gradients_of.note_if_missing(caught.value)
     assert counted("aten::linear") == before + 1  # an error counts once
     gradients_of.note_if_missing(RuntimeError("derivative for sgn_backward is not implemented"))
-    (line,) = {found.line for found in report().findings if found.operator == "aten::max_pool2d"}
+    found = (found for found in report().findings if found.kind == "gradient")
+    (line,) = {found.line for found in found if found.operator == "aten::max_pool2d"}
     assert "backward()" in Path(__file__).read_text().splitlines()[line - 1]
 
 
