@@ -125,7 +125,9 @@ def test_small_trainings_gain_nothing_from_bf16():
     rows = read_yaml(RESULTS / "systems_on_h100.yaml")["rows"]
     found = [{level["level"]: level for level in row["levels"]} for row in rows]
     default = [levels for levels in found if "cpu" in levels]
-    assert len(default) == 7 and all(levels["cuda"]["host"] == levels["cuda+bf16"]["host"] for levels in default)
+    assert len(default) == 7 and all(
+        levels["cuda"]["host"] == levels["cuda+bf16"]["host"] for levels in default
+    )
     assert all(levels["cuda"]["step_ms"] < levels["cuda+bf16"]["step_ms"] for levels in default)
     assert sum(levels["cuda"]["high_ms"] < levels["cuda+bf16"]["low_ms"] for levels in default) == 4
     tf32 = [levels for levels in found if "cuda+tf32" in levels]
