@@ -98,7 +98,6 @@ def test_what_always_runs_on_the_cpu_is_found(numbers):
 WAITS = {
     "x[mask]": ("aten::nonzero", lambda x: x[x > 0]),  # PyTorch asks where the mask is true
     "x[mask] = tensor": ("aten::_index_put_impl_", lambda x: x.__setitem__(x > 0, torch.ones(2, device=MPS))),
-    "x[mask] = number": ("aten::_index_put_impl_", lambda x: x.__setitem__(x > 0, 7)),
     "nonzero": ("aten::nonzero", lambda x: x.nonzero()),
     "masked_select": ("aten::masked_select", lambda x: x.masked_select(x > 0)),
     "unique": ("aten::_unique2", lambda x: x.unique()),
@@ -118,6 +117,11 @@ NO_WAITS = {
     "where": lambda x: torch.where(x > 0, x, 0),
     "repeat_interleave": lambda x: torch.repeat_interleave(x.long().abs(), output_size=4),
 }
+NUMBER = "x[mask] = number"  # since PyTorch 2.15 it is masked_fill_, before it was index_put_
+if torch.__version__ < (2, 15):
+    WAITS[NUMBER] = ("aten::_index_put_impl_", lambda x: x.__setitem__(x > 0, 7))
+else:
+    NO_WAITS[NUMBER] = lambda x: x.__setitem__(x > 0, 7)
 
 
 @pytest.mark.parametrize("case", WAITS)
