@@ -58,6 +58,7 @@ SECTIONS = [
     },
     {"location": "guides/shapes/", "title": "训练非常规数据", "text": "训练极大的图片。"},
     {"location": "start/install/", "title": "Install on a Mac", "text": "Install on a Mac, also on an M2."},
+    {"location": "facts/cards/", "title": "Cards", "text": "The RTX 3070 has 8192 MB."},
     {"location": "facts/gadget/", "title": "Gadget", "text": "Does a Gadget work?"},
     {"location": "operators/", "title": "The operator list", "text": "All."},
     {"location": "facts/slow/", "title": "训练慢", "text": "训练为什么慢。"},
@@ -107,6 +108,7 @@ def test_a_query_is_cut_before_anything_reads_it(ask):
         ("install gadget on mac m2", "facts/gadget/"),  # words that stand everywhere decide little
         ("gadget2025 install", "facts/gadget/"),  # with a release
         ("unfold_backward", "operators/"),  # an operator that no page names
+        ("sourdough 3070", "facts/cards/"),  # a number that names a card
         ("训练非常慢", "facts/slow/"),  # how slow is not asked
         ("训练极慢", "facts/slow/"),
     ],
@@ -122,7 +124,9 @@ def test_each_section_is_a_result_of_its_own(ask):
     assert "<span>Memory › </span>The limit" in items[1][0]["title"]
 
 
-@pytest.mark.parametrize("query", ["sourdough starter", "how do I bake bread with memory of rye and wheat"])
+@pytest.mark.parametrize(
+    "query", ["sourdough starter", "sourdough 8192", "how do I bake bread with memory of rye and wheat"]
+)
 def test_where_nothing_fits_nothing_is_shown(ask, query):
     assert ask(query) == [[]]
 

@@ -72,10 +72,10 @@ function further(word, _, uncommon) {
   return isName(name) ? [name] : []
 }
 
-// The words that a query asks for, and those that readers mean by them.
+// The words that a query asks for, and those that readers mean by them. Numbers tell little; 3070 and 4090 are cards.
 function asked(query, pasted) {
   const all = words(query)
-  const telling = all.filter(word => !STOP_WORDS.has(word) && !/^(?:\d+|0x.*|[\da-f]{8,})$/.test(word))
+  const telling = all.filter(word => !STOP_WORDS.has(word) && !/^(?:(?!\d0[5-9]0$)\d+|0x.*|[\da-f]{8,})$/.test(word))
   const typed = new Set(telling.length ? telling : all)
   const uncommon = [...typed].filter(word => /^[a-z]/.test(word) && !common.words.has(word))
   const last = [...typed].at(-1)
