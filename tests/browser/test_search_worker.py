@@ -31,6 +31,7 @@ RANKING = {
     "common": {"weight": 0.4, "words": "mac install m2"},
     "names": {"weight": 3, "fields": 5, "besides": 2},
     "unknown": "operator list",
+    "messages": {"pages": "errors/", "from": 2, "weight": 0.5},
 }
 SECTIONS = [
     {"location": "guides/memory/", "title": "Memory", "text": "The memory of a Mac is shared."},
@@ -62,6 +63,14 @@ SECTIONS = [
     {"location": "facts/gadget/", "title": "Gadget", "text": "Does a Gadget work?"},
     {"location": "operators/", "title": "The operator list", "text": "All."},
     {"location": "facts/slow/", "title": "训练慢", "text": "训练为什么慢。"},
+    {
+        "location": "guides/kernels/",
+        "title": "Half kernels, implemented or not",
+        "text": "Half: which kernels are implemented, which are not implemented. Half kernels.",
+    },
+    {"location": "errors/#half", "title": "'add' not implemented for 'Half'", "text": "Cure. Update."},
+    {"location": "errors/#operand", "title": "Unsupported operand 118", "text": "Cure. Load it anew."},
+    {"location": "errors/#any", "title": "Unsupported operand", "text": "Cure. Load it."},
 ]
 
 
@@ -137,3 +146,24 @@ def test_paths_lines_and_releases_do_not_steer(ask):
     words = "DataLoader worker (pid 4711) is killed by signal: processes"
     [[[first], *_]] = ask(f"{machine}\n{machine}\n{words}")
     assert first["location"] == "guides/workers/"
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("'mul_out' not implemented for 'Half'", "errors/#half"),  # another operator
+        ("error: Unsupported operand 60", "errors/#operand"),  # another number
+    ],
+)
+def test_a_message_is_found_by_its_order(ask, query, expected):
+    [items] = ask(query)
+    assert items[0][0]["location"] == expected
+
+
+@pytest.mark.parametrize("error", ["RuntimeError: ", ""])
+def test_of_a_traceback_its_end_counts(ask, error):
+    """Its lines of code are words of other sections."""
+    place = 'File "/Users/me/site-packages/torch/module.py", line 1553, in _call_impl'
+    code = "return memory_limit(sparse_tensors, layouts, gadget, workers)" if error else ""
+    [[[first], *_]] = ask(f"{place} {code} {place} {code} {error}'mul' not implemented for 'Half'")
+    assert first["location"] == "errors/#half"

@@ -10,6 +10,7 @@ const FEW = 0.4, FAINT = 80 // nothing fits if the best result has less than thi
 const LONGEST = 1000 // characters of a query that are read: enough for any message
 const PASTED = 120   // more characters are pasted: no spelling is wrong there
 const RESULTS = 30, TEASER = 240
+const READ = 100     // sections of which the order of words is read
 
 const STOP_WORDS = new Set(
   (
@@ -21,12 +22,16 @@ const STOP_WORDS = new Set(
 )
 const STOP_CHINESE =
   /为什么|为啥|怎么[办样]?|什么|如何|多少|可以|能不能|是不是|有没有|会不会|哪[个些里]|非常|特别|超级|十分(?!钟)|极其|相当(?!于)|[极超巨好奇](?=慢)|[的了吗呢吧啊么是在和与或着也还就都太很最更]/u
+const NUMBER = /^(?:\d+|0x.*|[\da-f]{8,})$/, CARD = /^\d0[5-9]0$/
 const WORD = /\p{sc=Han}+|(?:(?!\p{sc=Han})[\p{L}\p{N}_])+(?:\.(?:(?!\p{sc=Han})[\p{L}\p{N}_])+)*/gu
 // What belongs to the writer's machine in a pasted message: line numbers, folders, releases.
 const LINES = /\bline \d+/g, RELEASES = /\bv?\d+(?:\.\d+)+(?:[a-z]+\d*)?(?:\+\w+)?/g
 const PATHS = /(?<![\w:/.])(?:~|\.{1,2})?(?:\/[\w.@+~-]+)*\/([\w.@+~-]+)/g
+// Of a traceback, what went wrong is behind the last name of an error, or behind the last place in the code.
+const CODE_PLACE = /\bFile "[^"]*", line \d+(?:, in [\w.<>]+)?/g
+const RAISED = /(?:(?<![\w.])[\w.]*(?:Error|ERROR|Exception|Warning): ?)+(?=\S+\s+\S)/g
 
-let engine, sections, weights, synonyms, common, names, unknown // the last four: docs/data/search/ranking.yaml
+let engine, sections, weights, synonyms, common, names, unknown, messages // the last five: docs/data/search/ranking.yaml
 const vocabulary = new Map() // word: how many fields of sections have it
 const titled = new Set() // words of headings, and the other words of sections
 
@@ -75,7 +80,7 @@ function further(word, _, uncommon) {
 // The words that a query asks for, and those that readers mean by them. Numbers tell little; 3070 and 4090 are cards.
 function asked(query, pasted) {
   const all = words(query)
-  const telling = all.filter(word => !STOP_WORDS.has(word) && !/^(?:(?!\d0[5-9]0$)\d+|0x.*|[\da-f]{8,})$/.test(word))
+  const telling = all.filter(word => !STOP_WORDS.has(word) && (CARD.test(word) || !NUMBER.test(word)))
   const typed = new Set(telling.length ? telling : all)
   const uncommon = [...typed].filter(word => /^[a-z]/.test(word) && !common.words.has(word))
   const last = [...typed].at(-1)
@@ -84,6 +89,23 @@ function asked(query, pasted) {
   const few = !pasted && uncommon.length <= names.besides
   const decisive = few ? [...typed].filter(isName) : []
   return { typed, last, decisive, terms: [...new Set([...typed, ...meant])] }
+}
+
+// The words of a message in their order. All numbers are one word, because only the place of a number repeats; so is
+// all Chinese: messages are English.
+const inOrder = (text, chinese) => (text.toLowerCase().match(WORD) ?? [])
+  .flatMap(run => (/^\p{sc=Han}/u.test(run) ? chinese : run.split(".")))
+  .map(word => (NUMBER.test(word) ? "#" : word))
+
+// How many words of a message follow each other in a section as well.
+function longestRun(message, { title, text }) {
+  const whole = ` ${inOrder(`${title} ${text}`, "").join(" ")} `
+  let start = 0, longest = 0
+  for (let end = 1; end <= message.length; end++) {
+    while (start < end && !whole.includes(` ${message.slice(start, end).join(" ")} `)) start++
+    longest = Math.max(longest, end - start)
+  }
+  return longest
 }
 
 // ---- Ranking ----
@@ -103,6 +125,7 @@ function setup({ pages, synonyms: meanings, ...ranking }) {
   common = { ...ranking.common, words: new Set(words(ranking.common.words)) }
   names = ranking.names
   unknown = ranking.unknown
+  messages = ranking.messages
   synonyms = Object.entries(meanings).map(([words, more]) => [
     new RegExp(/\p{sc=Han}/u.test(words) ? words : `(?<![a-z0-9])(?:${words})(?![a-z0-9])`, "iu"), more,
   ])
@@ -132,6 +155,12 @@ function scoreOf({ score, queryTerms }) {
   return score * (1 - lighter / queryTerms.length)
 }
 
+// What the order of the words adds to a message's score: docs/data/search/ranking.yaml.
+function runOf(order, { id }) {
+  if (order.length <= messages.from || !sections[id].location.startsWith(messages.pages)) return 1
+  return 1 + messages.weight * Math.max(0, longestRun(order, sections[id]) - messages.from)
+}
+
 // Sections, the best first. One without an answer of its own yields to the one that it leads to.
 function ranked(query, pasted) {
   const { typed, last, decisive, terms } = asked(query, pasted)
@@ -143,8 +172,11 @@ function ranked(query, pasted) {
     boostTerm: word => (decisive.includes(word) ? names.weight : typed.has(word) ? 1 : SYNONYM) *
       (common.words.has(word) ? common.weight : 1),
     boostDocument: id => weightOf(sections[id]),
-  }).sort((one, other) => scoreOf(other) - scoreOf(one)).slice(0, RESULTS)
+  }).sort((one, other) => scoreOf(other) - scoreOf(one)).slice(0, READ)
   if (!found.length) return []
+  const order = inOrder(query, "中")
+  for (const result of found) result.run = runOf(order, result)
+  found.sort((one, other) => scoreOf(other) * other.run - scoreOf(one) * one.run).splice(RESULTS)
   const words = found[0].queryTerms, literal = words.filter(word => typed.has(word))
   const telling = literal.length < words.length || decisive.length // a name says enough alone
   if (!telling && words.length < FEW * typed.size && found[0].score < FAINT) return []
@@ -160,7 +192,7 @@ const escaped = text => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replac
 
 function answer(text) {
   const pasted = text.length > PASTED
-  const query = pasted ? text.replace(LINES, " ").replace(PATHS, shortened).replace(RELEASES, " ") : text
+  const query = pasted ? raised(text).replace(LINES, " ").replace(PATHS, shortened).replace(RELEASES, " ") : text
   const typed = [...new Set(query.match(/\p{sc=Han}{2,}|(?:(?!\p{sc=Han})[\p{L}\p{N}_]){2,}/gu) ?? [])]
     .filter(word => !STOP_WORDS.has(word.toLowerCase()))
   const longestFirst = [...typed].sort((a, b) => b.length - a.length)
@@ -170,6 +202,14 @@ function answer(text) {
   const pattern = typed.length ? new RegExp(`(${[...beginning, ...chinese].join("|")})`, "giu") : /($^)/g
   const terms = Object.fromEntries(typed.map(word => [word, true]))
   return ranked(query, pasted).map((section, place) => [item(section, RESULTS - place, pattern, terms)])
+}
+
+// What a traceback says at its end; another text as it is.
+function raised(text) {
+  const place = [...text.matchAll(CODE_PLACE)].at(-1)
+  if (!place) return text
+  const message = [...text.matchAll(RAISED)].at(-1)
+  return text.slice(message?.index > place.index ? message.index : place.index + place[0].length)
 }
 
 // Of a path the name of the file, if it is not a module's: `libomp.dylib` tells more than where it is.
