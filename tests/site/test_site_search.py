@@ -77,7 +77,7 @@ def test_of_a_listing_the_names_are_searched():
 
 
 @pytest.mark.parametrize(
-    ("address", "length"), [("guides/a/", 800), ("examples/a/", 400), ("reference/a/", 5000)]
+    ("address", "length"), [("guides/a/", 700), ("examples/a/", 400), ("reference/a/", 5000)]
 )
 def test_sections_are_searched_by_beginning_messages_by_all(address, length):
     section = {"location": address, "title": "A", "text": "a" * 5000}
