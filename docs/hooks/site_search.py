@@ -30,7 +30,7 @@ CHINESE = re.compile(r"[\u4e00-\u9fff]")
 WORD = re.compile(r"[\u4e00-\u9fff]|[^\s\u4e00-\u9fff]+")
 
 # What a first search may load is held by a test. A section is found by its beginning, a message by all forms.
-CHARACTERS = {"en": 700, "zh": 200}
+CHARACTERS = {"en": 700, "zh": 195}
 IN_EXAMPLES = {"en": 400, "zh": 100}
 NAMES = 8  # of a section's code: `torch.mps.synchronize`, in the place of the listing
 CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
