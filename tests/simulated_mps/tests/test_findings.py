@@ -117,11 +117,17 @@ NO_WAITS = {
     "where": lambda x: torch.where(x > 0, x, 0),
     "repeat_interleave": lambda x: torch.repeat_interleave(x.long().abs(), output_size=4),
 }
-NUMBER = "x[mask] = number"  # since PyTorch 2.15 it is masked_fill_, before it was index_put_
+
+
+def assign_number(x):
+    """Assign a number where a mask is true: since PyTorch 2.15 by masked_fill_, before by index_put_."""
+    x[x > 0] = 7
+
+
 if torch.__version__ < (2, 15):
-    WAITS[NUMBER] = ("aten::_index_put_impl_", lambda x: x.__setitem__(x > 0, 7))
+    WAITS["x[mask] = number"] = ("aten::_index_put_impl_", assign_number)
 else:
-    NO_WAITS[NUMBER] = lambda x: x.__setitem__(x > 0, 7)
+    NO_WAITS["x[mask] = number"] = assign_number
 
 
 @pytest.mark.parametrize("case", WAITS)
