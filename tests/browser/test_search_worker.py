@@ -163,7 +163,7 @@ def test_a_message_is_found_by_its_order(ask, query, expected):
 @pytest.mark.parametrize("error", ["RuntimeError: ", ""])
 def test_of_a_traceback_its_end_counts(ask, error):
     """Its lines of code are words of other sections."""
-    place = 'File "/Users/me/site-packages/torch/module.py", line 1553, in _call_impl'
+    place = 'File "~/site-packages/torch/module.py", line 1553, in _call_impl'
     code = "return memory_limit(sparse_tensors, layouts, gadget, workers)" if error else ""
     [[[first], *_]] = ask(f"{place} {code} {place} {code} {error}'mul' not implemented for 'Half'")
     assert first["location"] == "errors/#half"

@@ -33,6 +33,7 @@ NAME_SYSTEMS = {
     "docs/data/executed.txt": "the tests write it",
     "docs/data/results/training_loop.yaml": "the measurement writes it",
     "docs/data/results/several_processes.yaml": "each training has its own command",
+    "docs/data/results/systems_on_h100.yaml": "each training has its own command",
     "tests/site/rendered_tables.md": "the tables, rendered",
     "docs/data/coverage.yaml": "what the source guides name",
     "docs/data/moved.yaml": "addresses that were once theirs",
