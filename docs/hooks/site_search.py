@@ -38,7 +38,7 @@ NAMES = 8  # of a section's code: `torch.mps.synchronize`, in the place of the l
 CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 NAME = re.compile(r"\b(?!self\.)(?:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Za-z]+_\w+)")
 # The threads of a wrong result, and how far they were read.
-THREADS = re.compile(r"[;；] ?(?:read up to |读到 ?)[\d-]+(?: 为止)?|(?:[\w.-]+/[\w.-]+)?#\d+(?:[,、] ?)?")
+THREADS = re.compile(r"[;；] ?(?:read up to |读到 ?)[\d-]+(?: 为止)?|(?:[\w.-]+/[\w.-]+)?#\d+[,、]? ?")
 SHORT = 60  # words: an answer that leads to a fuller one does not stand before it
 _leads: dict[str, list[str]] = {}  # section of facts/: the addresses that it links to
 
