@@ -42,7 +42,7 @@ FOLDER = DATA / "error_messages"
 ORDER = (  # in which a training meets them
     *("installing", "availability", "operators", "dtypes", "autocast", "memory", "sizes", "devices", "metal"),
     *("loading", "checkpoints", "compile", "distributed", "frameworks", "libraries"),
-    *("notebooks", "continuous-integration", "training-systems"),
+    *("compiled-libraries", "notebooks", "continuous-integration", "training-systems"),
 )
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)(#[^)]*)?\)")
 CLASS = re.compile(r"^(?:[\w.]+(?:Error|Warning|Exception)|error|ERROR): ")

@@ -31,10 +31,14 @@ WORD = re.compile(r"[\u4e00-\u9fff]|[^\s\u4e00-\u9fff]+")
 
 # What a first search may load is held by a test. A section is found by its beginning, a message by all forms.
 CHARACTERS = {"en": 700, "zh": 195}
-IN_EXAMPLES = {"en": 400, "zh": 100}
+IN_EXAMPLES = {"en": 340, "zh": 85}
+# People paste what these hold.
+WHOLE = ("error-messages", "operators", "wrong-results", "environment-variables")
 NAMES = 8  # of a section's code: `torch.mps.synchronize`, in the place of the listing
 CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 NAME = re.compile(r"\b(?!self\.)(?:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Za-z]+_\w+)")
+# The threads of a wrong result, and how far they were read.
+THREADS = re.compile(r"[;；] ?(?:read up to |读到 ?)[\d-]+(?: 为止)?|(?:[\w.-]+/[\w.-]+)?#\d+[,、]? ?")
 SHORT = 60  # words: an answer that leads to a fuller one does not stand before it
 _leads: dict[str, list[str]] = {}  # section of facts/: the addresses that it links to
 
@@ -96,7 +100,8 @@ def searchable(section: dict[str, str], other: str | None, locale: str) -> dict[
     text = plain(CODE.sub(" ", section["text"]))
     limits = IN_EXAMPLES if address.startswith("examples/") else CHARACTERS
     entry: dict[str, Any] = {"location": address, "title": plain(section["title"])}
-    entry["text"] = text if address.startswith("reference/") else text[: limits[locale]]
+    whole = address.startswith(tuple(f"reference/{page}/" for page in WHOLE))
+    entry["text"] = THREADS.sub("", text) if whole else text[: limits[locale]]
     listings = " ".join(plain(listing) for listing in CODE.findall(section["text"]))
     names = [name for name in dict.fromkeys(NAME.findall(listings)) if name not in entry["text"]]
     if names:

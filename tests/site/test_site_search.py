@@ -77,11 +77,23 @@ def test_of_a_listing_the_names_are_searched():
 
 
 @pytest.mark.parametrize(
-    ("address", "length"), [("guides/a/", 700), ("examples/a/", 400), ("reference/a/", 5000)]
+    ("address", "length"),
+    [
+        ("guides/a/", 700),
+        ("examples/a/", 340),
+        ("reference/nvidia-speed/", 700),
+        ("reference/error-messages/dtypes/", 5000),
+    ],
 )
 def test_sections_are_searched_by_beginning_messages_by_all(address, length):
     section = {"location": address, "title": "A", "text": "a" * 5000}
     assert len(searchable(section, None, "en")["text"]) == length
+
+
+def test_the_threads_of_a_wrong_result_are_not_searched():
+    text = "NaN with M2 · open; read up to 2026-08-11 · #192934, soda-inria/tabicl#146 Next one"
+    section = {"location": "reference/wrong-results/#linear", "title": "A", "text": text}
+    assert searchable(section, None, "en")["text"] == "NaN with M2 · open · Next one"
 
 
 def test_links_of_a_section_lead_to_other_pages():
