@@ -9,6 +9,7 @@ INSTEAD = {
     "mamba-ssm causal-conv1d": "a scan and a convolution in plain PyTorch",
     "triton apex torch-scatter transformer-engine": "functions of PyTorch itself",
     "auto-gptq autoawq vllm": "a package for Macs, such as mlx-lm",
+    "dgl": "the CPU, or PyTorch Geometric",
     "bitsandbytes deepspeed mmcv": "the newest release; not everything works on MPS",
 }
 file = Path("requirements.txt")  # or a file that holds what `pip freeze` prints

@@ -35,6 +35,7 @@ NEEDS = {  # beside PyTorch
     "accelerate_loop": {"accelerate"},
     "hydra_overrides": {"hydra"},
     "lightning_on_mps": {"pytorch_lightning"},
+    "lora": {"peft", "transformers"},
     "trainer": {"transformers"},
 }
 needs_a_compiler = pytest.mark.skipif(
