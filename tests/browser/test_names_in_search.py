@@ -8,7 +8,11 @@ from tests.browser.test_search_worker import ASK, WORKER
 from tools.measuring.search import FOLDERS
 from tools.read_yaml import read_yaml
 
-PAGES = {"M#": "facts/models-and-libraries/#", "C#": "guides/cuda-only-packages/#"}
+PAGES = {
+    "M#": "facts/models-and-libraries/#",
+    "I#": "facts/images-and-sound/#",
+    "C#": "guides/cuda-only-packages/#",
+}
 QUERIES = read_yaml(Path(__file__).with_name("names_in_search.yaml"))
 LOOKED_AT = 2  # results
 FOUND = 0.9
@@ -38,5 +42,5 @@ def test_a_name_decides_among_common_words(browser, site_url, built_site, locale
 
 
 def test_this_test_knows_a_miss():
-    assert answers("facts/models-and-libraries/#yolo", "M#yolo")
-    assert not answers("facts/faq/#install", "M#yolo")
+    assert answers("facts/images-and-sound/#yolo", "I#yolo")
+    assert not answers("facts/faq/#install", "I#yolo")

@@ -36,7 +36,8 @@ from tools.read_yaml import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 READINGS = "docs/data/readings.yaml"
-QUESTIONS = ("facts/faq.md", "facts/models-and-libraries.md")  # their answers have one set of names
+# Their answers have one set of names.
+QUESTIONS = ("facts/faq.md", "facts/models-and-libraries.md", "facts/images-and-sound.md")
 _ANSWER = re.compile(r"^### [^\n]*\{ #(?P<id>[\w-]+) \}\n.*?(?=^#{1,3} |\Z)", re.M | re.S)
 TABLE_MARKER = re.compile(r"^ *<!-- table: ([\w-]+) -->$", re.M)
 HEAD = """\
