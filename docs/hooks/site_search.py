@@ -30,15 +30,16 @@ CHINESE = re.compile(r"[\u4e00-\u9fff]")
 WORD = re.compile(r"[\u4e00-\u9fff]|[^\s\u4e00-\u9fff]+")
 
 # What a first search may load is held by a test. A section is found by its beginning, a message by all forms.
-CHARACTERS = {"en": 700, "zh": 195}
-IN_EXAMPLES = {"en": 340, "zh": 85}
+CHARACTERS = {"en": 620, "zh": 180}
+IN_EXAMPLES = {"en": 340, "zh": 70}
 # People paste what these hold.
 WHOLE = ("error-messages", "operators", "wrong-results", "environment-variables")
-NAMES = 8  # of a section's code: `torch.mps.synchronize`, in the place of the listing
+NAMES = 6  # of a section's code: `torch.mps.synchronize`, in the place of the listing
 CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 NAME = re.compile(r"\b(?!self\.)(?:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Za-z]+_\w+)")
 # The threads of a wrong result, and how far they were read.
 THREADS = re.compile(r"[;；] ?(?:read up to |读到 ?)[\d-]+(?: 为止)?|(?:[\w.-]+/[\w.-]+)?#\d+[,、]? ?")
+SOURCES = re.compile(r" ?(?:Sources?: |来源：).*$")  # at the end of a short answer
 SHORT = 60  # words: an answer that leads to a fuller one does not stand before it
 _leads: dict[str, list[str]] = {}  # section of facts/: the addresses that it links to
 
@@ -98,6 +99,8 @@ def searchable(section: dict[str, str], other: str | None, locale: str) -> dict[
     """
     address = section["location"]
     text = plain(CODE.sub(" ", section["text"]))
+    if address.startswith("facts/"):
+        text = SOURCES.sub("", text)
     limits = IN_EXAMPLES if address.startswith("examples/") else CHARACTERS
     entry: dict[str, Any] = {"location": address, "title": plain(section["title"])}
     whole = address.startswith(tuple(f"reference/{page}/" for page in WHOLE))

@@ -79,15 +79,20 @@ def test_of_a_listing_the_names_are_searched():
 @pytest.mark.parametrize(
     ("address", "length"),
     [
-        ("guides/a/", 700),
+        ("guides/a/", 620),
         ("examples/a/", 340),
-        ("reference/nvidia-speed/", 700),
+        ("reference/nvidia-speed/", 620),
         ("reference/error-messages/dtypes/", 5000),
     ],
 )
 def test_sections_are_searched_by_beginning_messages_by_all(address, length):
     section = {"location": address, "title": "A", "text": "a" * 5000}
     assert len(searchable(section, None, "en")["text"]) == length
+
+
+def test_the_sources_of_an_answer_are_not_searched():
+    section = {"location": "facts/a/#b", "title": "A", "text": "Update it. Source: faiss 3624, its code."}
+    assert searchable(section, None, "en")["text"] == "Update it."
 
 
 def test_the_threads_of_a_wrong_result_are_not_searched():
