@@ -8,8 +8,7 @@ INSTEAD = {
     "flash-attn xformers": "F.scaled_dot_product_attention",
     "mamba-ssm causal-conv1d": "a scan and a convolution in plain PyTorch",
     "triton apex torch-scatter transformer-engine": "functions of PyTorch itself",
-    "auto-gptq autoawq vllm": "a package for Macs, such as mlx-lm",
-    "dgl": "the CPU, or PyTorch Geometric",
+    "auto-gptq autoawq vllm dgl": "a package for Macs: mlx-lm, PyTorch Geometric",
     "bitsandbytes deepspeed mmcv": "the newest release; not everything works on MPS",
 }
 file = Path("requirements.txt")  # or a file that holds what `pip freeze` prints

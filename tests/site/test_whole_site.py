@@ -217,9 +217,15 @@ def test_a_site_of_ours_is_replaced_finished_or_not(site, tmp_path):
 ADDRESSES = "/%00", "/" + "x" * 60_000, "/..%2f..%2f..%2fetc/passwd", "/../../etc/passwd", "/%ff", "//"
 
 
+def kept_sites():
+    """Return the copies of sites that servers keep while they build; one that was killed leaves its own."""
+    return set(Path(tempfile.gettempdir()).glob("mkdocs_*_kept"))
+
+
 def test_server_survives_broken_page_and_strange_address(site, tmp_path):
     page = site / "docs/en/guides/device.md"
     good = page.read_text(encoding="utf-8")
+    before = kept_sites()
     with served(site, tmp_path) as (get, log, port):
         assert "Choose the device" in get("guides/device/")
         time.sleep(1)  # MkDocs looks at all files once, and then twice a second at what has changed
@@ -235,4 +241,4 @@ def test_server_survives_broken_page_and_strange_address(site, tmp_path):
             assert re.match(rb"HTTP/1.0 (404|414|500|302|200) ", answer), (address, answer[:99])
         page.write_text(good + "\nMended.\n", encoding="utf-8")
         wait(lambda: "Mended." in get("guides/device/"), log)
-    assert not list(Path(tempfile.gettempdir()).glob("mkdocs_*_kept"))
+    assert kept_sites() <= before
