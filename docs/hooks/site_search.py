@@ -33,13 +33,19 @@ WORD = re.compile(r"[\u4e00-\u9fff]|[^\s\u4e00-\u9fff]+")
 CHARACTERS = {"en": 610, "zh": 180}
 IN_EXAMPLES = {"en": 340, "zh": 70}
 # People paste what these hold.
-WHOLE = ("error-messages", "operators", "wrong-results", "environment-variables")
+WHOLE = tuple(
+    f"reference/{page}/" for page in ("error-messages", "operators", "wrong-results", "environment-variables")
+)
 NAMES = 6  # of a section's code: `torch.mps.synchronize`, in the place of the listing
 CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 NAME = re.compile(r"\b(?!self\.)(?:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Za-z]+_\w+)")
-# The threads of a wrong result, and how far they were read.
-THREADS = re.compile(r"[;；] ?(?:read up to |读到 ?)[\d-]+(?: 为止)?|(?:[\w.-]+/[\w.-]+)?#\d+[,、]? ?")
-SOURCES = re.compile(r" ?(?:Sources?: |来源：).*$")  # at the end of a short answer
+# Sources, for which nobody searches: of a short answer, at its end; of a wrong result, how far each was read.
+SOURCES = {
+    "facts/": re.compile(r" ?(?:Sources?: |来源：).*$"),
+    "reference/wrong-results/": re.compile(
+        r"[;；] ?(?:read up to |读到 ?)[\d-]+(?: 为止)?|(?:[\w.-]+/[\w.-]+)?#\d+[,、]? ?"
+    ),
+}
 SHORT = 60  # words: an answer that leads to a fuller one does not stand before it
 _leads: dict[str, list[str]] = {}  # section of facts/: the addresses that it links to
 
@@ -99,12 +105,12 @@ def searchable(section: dict[str, str], other: str | None, locale: str) -> dict[
     """
     address = section["location"]
     text = plain(CODE.sub(" ", section["text"]))
-    if address.startswith("facts/"):
-        text = SOURCES.sub("", text)
+    for beginning, sources in SOURCES.items():
+        if address.startswith(beginning):
+            text = sources.sub("", text)
     limits = IN_EXAMPLES if address.startswith("examples/") else CHARACTERS
     entry: dict[str, Any] = {"location": address, "title": plain(section["title"])}
-    whole = address.startswith(tuple(f"reference/{page}/" for page in WHOLE))
-    entry["text"] = THREADS.sub("", text) if whole else text[: limits[locale]]
+    entry["text"] = text if address.startswith(WHOLE) else text[: limits[locale]]
     listings = " ".join(plain(listing) for listing in CODE.findall(section["text"]))
     names = [name for name in dict.fromkeys(NAME.findall(listings)) if name not in entry["text"]]
     if names:

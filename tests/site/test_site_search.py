@@ -101,6 +101,12 @@ def test_the_threads_of_a_wrong_result_are_not_searched():
     assert searchable(section, None, "en")["text"] == "NaN with M2 · open · Next one"
 
 
+def test_a_number_in_a_message_is_searched():
+    text = "OMP: Error #15: Initializing libiomp5.dylib"
+    section = {"location": "reference/error-messages/compiled-libraries/#omp", "title": "A", "text": text}
+    assert searchable(section, None, "en")["text"] == text
+
+
 def test_links_of_a_section_lead_to_other_pages():
     html = (
         '<h2 id="one">One</h2><a href="../../guides/memory/#limits">there</a> <a href="https://other.org">away</a>'
