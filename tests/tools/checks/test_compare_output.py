@@ -21,6 +21,7 @@ from tools.checks.compare_output import compare, mask
         ("loss -0.5", "loss 0.5"),
         ("===== 2 passed in 1.72s =====", "==== 2 passed in 11.52s ===="),
         ("time 10:15:02", "time 9:01"),
+        ("      snippets/checkpoints.py:328", "      snippets/checkpoints.py:328, 2 times"),
         ("  0.2 ⠑⠢⢄   ⠈⠒⢄", "  0.3 ⠒⢄⣀"),
     ],
 )
@@ -36,6 +37,8 @@ def test_measurements_may_differ_when_masked(recorded, now):
         ("loss 2.3", "loss nan", 1),
         ("fp32", "fp16", 1),
         ("ok: 1", "ok:", 1),
+        ("      train.py:328", "      test.py:328, 2 times", 1),
+        ("retried", "retried, 2 times", 1),
         ("a\nb", "a", 2),
         ("a", "a\nb", 2),
         ("a\nb", "b\na", 2),
