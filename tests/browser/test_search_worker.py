@@ -167,3 +167,10 @@ def test_of_a_traceback_its_end_counts(ask, error):
     code = "return memory_limit(sparse_tensors, layouts, gadget, workers)" if error else ""
     [[[first], *_]] = ask(f"{place} {code} {place} {code} {error}'mul' not implemented for 'Half'")
     assert first["location"] == "errors/#half"
+
+
+def test_what_stands_above_a_cut_traceback_counts(ask):
+    place = 'File "~/nodes.py", line 1429, in sample'
+    cut = f"Traceback (most recent call last): {place} return gadget() {place} return gadget()"
+    [[[first], *_]] = ask(f"!!! 'mul' not implemented for 'Half' {cut}")
+    assert first["location"] == "errors/#half"

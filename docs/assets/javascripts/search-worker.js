@@ -204,12 +204,14 @@ function answer(text) {
   return ranked(query, pasted).map((section, place) => [item(section, RESULTS - place, pattern, terms)])
 }
 
-// What a traceback says at its end; another text as it is.
+// What a traceback says at its end, or above it where it was cut off; another text as it is.
 function raised(text) {
   const place = [...text.matchAll(CODE_PLACE)].at(-1)
   if (!place) return text
   const message = [...text.matchAll(RAISED)].at(-1)
-  return text.slice(message?.index > place.index ? message.index : place.index + place[0].length)
+  if (message?.index > place.index) return text.slice(message.index)
+  const above = text.slice(0, Math.max(0, text.indexOf("Traceback (most")))
+  return above + text.slice(place.index + place[0].length)
 }
 
 // Of a path the name of the file, if it is not a module's: `libomp.dylib` tells more than where it is.
