@@ -13,7 +13,7 @@ CHANGE = {
 }
 files = [path for path in Path().rglob("*") if path.suffix in {".py", ".sh", ".yaml"}]
 code = {p: p.read_text(errors="ignore") for p in files if "site-packages" not in str(p)}
-for path, text in (code or {"example": "torchrun run.py --fp16\nnet.cuda()"}).items():
+for path, text in (code or {Path("example"): "torchrun a --fp16\nnet.cuda()"}).items():
     for pattern, change in CHANGE.items():
         for hit in re.finditer(pattern, text):
             print(path, text.count("\n", 0, hit.start()) + 1, hit[0], change, sep=" | ")
