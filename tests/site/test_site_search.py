@@ -107,7 +107,7 @@ def test_a_number_in_a_message_is_searched():
     assert searchable(section, None, "en")["text"] == text
 
 
-def test_of_a_wording_with_another_name_the_name_is_searched():
+def test_another_name_in_a_wording_is_searched():
     section = {
         "location": "reference/error-messages/dtypes/#int64",
         "title": "<code>abs does not support int64</code>",
