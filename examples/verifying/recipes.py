@@ -58,8 +58,9 @@ def without_device(text: str) -> str:
 def run_recipe(path: Path, on_mps: bool, seconds: float) -> Found:
     """Run a recipe as a reader does, and compare what it prints."""
     with scratch() as (folder, environment):
-        (folder / "recipe.py").write_bytes(path.read_bytes())
-        command = f"exec {this_python('recipe.py')} 2>../errors"  # warnings are not on the pages
+        # Beside the empty folder, because a recipe may look at all files of its folder.
+        (folder.parent / "recipe.py").write_bytes(path.read_bytes())
+        command = f"exec {this_python('../recipe.py')} 2>../errors"  # warnings are not on the pages
         code, printed = finish(command, folder, seconds, environment)
         errors = (folder / "../errors").read_text(encoding="utf-8", errors="replace")
     if why := missing_package(errors):

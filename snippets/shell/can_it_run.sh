@@ -2,7 +2,7 @@
 # ci: run
 
 # --8<-- [start:look]
-find . -name "*.cu"
-grep -RlE "CUDAExtension|import triton|flash_attn|spconv|cupy" --include="*.py" .
-grep -Rn -m 5 "cuda" --include="*.py" .
+find . -name "*.cu" -not -path "*/site-packages/*"
+grep -RlE "CUDAExtension|import triton|flash_attn|spconv|cupy" --include="*.py" \
+    --exclude-dir=site-packages .
 # --8<-- [end:look]

@@ -21,6 +21,7 @@ def test_most_recipes_choose_a_device():
         "beyond_the_mac",
         "colab",
         "cuda_only_packages",
+        "cuda_script",
         "hydra_overrides",
         "lightning_on_mps",
         "long_runs",
