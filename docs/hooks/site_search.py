@@ -5,7 +5,7 @@ import logging
 import os
 import re
 import shutil
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
@@ -36,6 +36,8 @@ IN_EXAMPLES = {"en": 340, "zh": 70}
 WHOLE = tuple(
     f"reference/{page}/" for page in ("error-messages", "operators", "wrong-results", "environment-variables")
 )
+MESSAGES = "reference/error-messages/"
+WORDING = re.compile(r"<li>(.*?)</li>", re.DOTALL)
 NAMES = 6  # of a section's code: `torch.mps.synchronize`, in the place of the listing
 CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 NAME = re.compile(r"\b(?!self\.)(?:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[A-Za-z]+_\w+)")
@@ -98,13 +100,39 @@ def plain(marked: str) -> str:
     return " ".join(unescape(text).split())
 
 
+def short_wordings(marked: str, heading: str) -> str:
+    """Return a message; of a wording that differs from another in one word, such as the operator, this word.
+
+    The search finds it by that word and the wording that it resembles, and loads less.
+    """
+
+    def parts(text: str) -> set[str]:
+        return {part for part in re.split(r"\W+", text.lower()) if part and not part.isdigit()}
+
+    kept = [parts(heading)]
+
+    def shortened(item: re.Match[str]) -> str:
+        wording = plain(item[1])
+        added = ([word for word in wording.split() if not parts(word) <= one] for one in kept)
+        new = min(added, key=len)
+        if len(new) <= 1:
+            return f"{escape(''.join(new))} "
+        kept.append(parts(wording))
+        return item[0]
+
+    return WORDING.sub(shortened, marked)
+
+
 def searchable(section: dict[str, str], other: str | None, locale: str) -> dict[str, Any]:
     """Return what the search needs of a section of the theme's index.
 
     The marks between Chinese words go, which only the theme's search needs. Of listings, names stay.
     """
     address = section["location"]
-    text = plain(CODE.sub(" ", section["text"]))
+    marked = CODE.sub(" ", section["text"])
+    if address.startswith(MESSAGES):
+        marked = short_wordings(marked, plain(section["title"]))
+    text = plain(marked)
     for beginning, sources in SOURCES.items():
         if address.startswith(beginning):
             text = sources.sub("", text)

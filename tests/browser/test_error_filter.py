@@ -30,7 +30,9 @@ PASTED = (  # a wording of each, by its place: 0 is that of the heading
     ("inductor-failed-to-compile-metal", 0), ("no-wheel-for-macos-uv", 0),
     ("accelerator-index-out-of-bounds", 0),
     ("objc-fork", 0), ("watchdog-timeout", 0), ("prices-missing-bars", 0),
-    ("torchvision-nms-not-implemented", 0),
+    ("torchvision-nms-not-implemented", 0), ("int64-in-mps-backend", 2), ("scaled-dot-product-dropout", 0),
+    ("no-deterministic-implementation", 1), ("starting-from-macos", 1), ("lstm-grad-y", 0),
+    ("buffer-not-large-enough", 2),
 )  # fmt: skip
 
 
@@ -108,6 +110,26 @@ def test_messages_with_other_numbers_come_first(opened, wrapped):
 def test_a_few_words_and_other_names_are_enough(opened, typed, ident):
     page = opened("zh/")
     page.get_by_label("查找你的报错").fill(typed)
+    assert found(page)[0] == ident
+
+
+@pytest.mark.parametrize(
+    ("typed", "ident"),
+    [  # as PyTorch prints them, in words that no entry has
+        ("RuntimeError: MPS does not support median ops with int64 input", "int64-in-mps-backend"),
+        ("MPS: randperm op is supported natively starting from macOS 13.0.", "starting-from-macos"),
+        ("Adaptive max pooling for complex is not supported for MPS", "complex64-not-supported"),
+        ("RuntimeError: MPS device does not support addr for non-float input", "linear-non-float"),
+        ("RuntimeError: target must be an MPS tensor", "passed-cpu-tensor"),
+        ("RuntimeError: argmax: tensors requiring 64-bit indexing are not supported on MPS (numel=3e9)",
+         "pooling-64-bit"),
+        ("UserWarning: kthvalue MPS does not have a deterministic implementation, but you set "
+         "'torch.use_deterministic_algorithms(True, warn_only=True)'.", "no-deterministic-implementation"),
+    ],
+)  # fmt: skip
+def test_operators_without_an_entry_find_their_kind(opened, typed, ident):
+    page = opened()
+    page.get_by_label("Find your error message").fill(typed)
     assert found(page)[0] == ident
 
 

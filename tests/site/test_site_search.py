@@ -107,6 +107,18 @@ def test_a_number_in_a_message_is_searched():
     assert searchable(section, None, "en")["text"] == text
 
 
+def test_another_name_in_a_wording_is_searched():
+    section = {
+        "location": "reference/error-messages/dtypes/#int64",
+        "title": "<code>abs does not support int64</code>",
+        "text": "<p>Update it.</p><ul><li><code>neg does not support int64</code></li>"
+        "<li><code>no int64 &lt;3 for x y</code></li><li><code>no int64 &lt;3 for x z</code></li></ul>",
+    }
+    assert searchable(section, None, "en")["text"] == "Update it. neg no int64 <3 for x y z"
+    section["location"] = "guides/a/"
+    assert "neg does not support int64" in searchable(section, None, "en")["text"]
+
+
 def test_links_of_a_section_lead_to_other_pages():
     html = (
         '<h2 id="one">One</h2><a href="../../guides/memory/#limits">there</a> <a href="https://other.org">away</a>'
