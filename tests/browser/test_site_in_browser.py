@@ -385,7 +385,7 @@ def test_language_switch_stays_on_page_and_section(page, site_url):
 @pytest.mark.parametrize("gone", [True, False])
 @pytest.mark.parametrize("most", [2, pytest.param(1000, marks=pytest.mark.long)])
 def test_old_addresses_lead_to_the_section(page, site_url, language, gone, most):
-    """Of a page that is gone, and of a page that a section has left; test_moved_pages.py reads all."""
+    """Of a page that is gone, and of one that a section has left; test_moved_pages.py looks at all places."""
     moved = [(place, sections) for place, sections in read_moved(ROOT).items() if ("" in sections) == gone]
     for place, sections in moved[-most:]:
         old, new = next((old, new) for old, new in sections.items() if old and "#" in new)

@@ -25,7 +25,7 @@ ERRORS = (  # which stop such a script first
 ANSWERS = ("script-on-mps", "one-script", "ddp", "ends-at-once", "cuda-not-compiled", "lora")
 # In the list, but of little use in a search through files: either they do no harm, or they are everywhere.
 NOT_LOOKED_FOR = (
-    *("--device", "accelerator", "--gpus 8", "--gpu_ids 0", "CUDA_VISIBLE_DEVICES", "bitsandbytes"),
+    *("--device", "accelerator", "--gpus 8", "--gpu_ids 0", "CUDA_VISIBLE_DEVICES"),
     *("--quantization_bit 4", 'device_map="auto"', "torch.backends.cudnn.benchmark", "num_workers=8"),
     *("forward", "torch.zeros(n)", "torch.arange(n)", "torch.load(path)"),
 )
@@ -74,16 +74,31 @@ def test_recipe_finds_what_the_list_has(tmp_path):
 
 
 def test_recipe_looks_into_scripts_and_configurations(tmp_path):
-    for name in ("a/run.sh", "b.yaml", "c.py", "notes.md", ".venv/lib/site-packages/d.py"):
+    for name in ("a/run.sh", "b.yml", "c.py", "notes.md", ".venv/lib/site-packages/d.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("\n--fp16 torchrun", encoding="utf-8")
-    expected = [(name, 2, what) for name in ("a/run.sh", "b.yaml", "c.py") for what in ("fp16", "torchrun")]
+    expected = [(name, 2, what) for name in ("a/run.sh", "b.yml", "c.py") for what in ("fp16", "torchrun")]
     assert sorted(found(tmp_path)) == expected
 
 
 def test_recipe_leaves_code_for_macs_alone(tmp_path):
     text = (
         "device = 'mps' if torch.backends.mps.is_available() else 'cpu'\nmodel.to(device)\nre.compile('x')\n"
+        "torch.cuda.manual_seed(0)  # not torch.cuda.synchronize()\n"
     )
     (tmp_path / "train.py").write_text(text, encoding="utf-8")
     assert found(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "whats"),
+    [
+        ("dtype = 'float16' if a else 'float16'  # float16", ["float16"]),  # once a line, as in nanoGPT
+        ("python train.py --device cuda --nproc_per_node=8", ["device cuda", "nproc_"]),
+        ("optim: paged_adamw_32bit", ["paged_adamw_32bit"]),
+        ("import tritonclient.grpc; nproceedings = 1; torch.cuda.manual_seed_all(0)", []),
+    ],
+)
+def test_recipe_names_each_change_once_a_line(line, whats, tmp_path):
+    (tmp_path / "train.py").write_text(line, encoding="utf-8")
+    assert [what for _, _, what in found(tmp_path)] == whats

@@ -94,3 +94,13 @@ def test_another_set_stays_in_the_file(tmp_path):
         {"set": "held_out", "first": 0.4},
         {"set": "tuning", "first": 0.6},
     ]
+
+
+def test_search_words_are_not_taken_from_tuning_queries():
+    """Two or three words may meet by chance, as with "mixed precision"."""
+    data = search.ROOT / "docs/data/search"
+    queries = {row["query"].lower() for rows in read_yaml(data / "tuning.yaml").values() for row in rows}
+    sections = read_yaml(data / "words.yaml").values()
+    wordings = {word.lower() for words in sections for found in words.values() for word in found}
+    long = {text for text in wordings if len(text.split()) > 3 or (not text.isascii() and len(text) > 8)}
+    assert long & queries == set()
