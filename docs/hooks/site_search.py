@@ -101,24 +101,13 @@ def plain(marked: str) -> str:
 
 
 def short_wordings(marked: str, heading: str) -> str:
-    """Return a message; of a wording that differs from another in one word, such as the operator, this word.
-
-    The search finds it by that word and the wording that it resembles, and loads less.
-    """
-
-    def parts(text: str) -> set[str]:
-        return {part for part in re.split(r"\W+", text.lower()) if part and not part.isdigit()}
-
-    kept = [parts(heading)]
+    """Return a message; of a wording with at most two new words, such as operators, these words alone."""
+    known = set(heading.split())
 
     def shortened(item: re.Match[str]) -> str:
-        wording = plain(item[1])
-        added = ([word for word in wording.split() if not parts(word) <= one] for one in kept)
-        new = min(added, key=len)
-        if len(new) <= 1:
-            return f"{escape(''.join(new))} "
-        kept.append(parts(wording))
-        return item[0]
+        new = [word for word in plain(item[1]).split() if word not in known]
+        known.update(new)
+        return item[0] if len(new) > 2 else f"{escape(' '.join(new))} "
 
     return WORDING.sub(shortened, marked)
 

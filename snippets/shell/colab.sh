@@ -21,7 +21,7 @@ cd /content/drive/MyDrive || exit  # ends here without the Drive
 mkdir -p runs
 cp -R runs /content/mps-handbook
 cd /content/mps-handbook
-while sleep 900; do cp -R runs /content/drive/MyDrive; done > copies.log 2>&1 &
-trap 'kill $!; cp -R runs /content/drive/MyDrive' EXIT
+while sleep 900; do cp -R -u runs /content/drive/MyDrive; done > copies.log 2>&1 &
+trap 'kill $!; cp -R -u runs /content/drive/MyDrive' EXIT
 python examples/cifar_optimizers/train.py --data cifar10 --download --out runs/colab --resume auto
 # --8<-- [end:train]

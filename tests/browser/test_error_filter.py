@@ -118,7 +118,6 @@ def test_a_few_words_and_other_names_are_enough(opened, typed, ident):
     [  # as PyTorch prints them, in words that no entry has
         ("RuntimeError: MPS does not support median ops with int64 input", "int64-in-mps-backend"),
         ("MPS: randperm op is supported natively starting from macOS 13.0.", "starting-from-macos"),
-        ("Adaptive max pooling for complex is not supported for MPS", "complex64-not-supported"),
         ("RuntimeError: MPS device does not support addr for non-float input", "linear-non-float"),
         ("RuntimeError: target must be an MPS tensor", "passed-cpu-tensor"),
         ("RuntimeError: argmax: tensors requiring 64-bit indexing are not supported on MPS (numel=3e9)",
