@@ -23,11 +23,12 @@ ERRORS = (  # which stop such a script first
     *("gradscaler-cuda-not-available", "cuda-amp-deprecated"),
 )
 ANSWERS = ("script-on-mps", "one-script", "ddp", "ends-at-once", "cuda-not-compiled", "lora")
-# In the list, but of little use in a search through files: either they do no harm, or they are everywhere.
+# In the list, but of little use in a search: they do no harm, are everywhere, or belong to one program.
 NOT_LOOKED_FOR = (
     *("--device", "accelerator", "--gpus 8", "--gpu_ids 0", "CUDA_VISIBLE_DEVICES"),
-    *("--quantization_bit 4", 'device_map="auto"', "torch.backends.cudnn.benchmark", "num_workers=8"),
-    *("forward", "torch.zeros(n)", "torch.arange(n)", "torch.load(path)"),
+    *("--negatives_cross_device", "--quantization_bit 4", 'device_map="auto"'),
+    *("torch.backends.cudnn.benchmark", "num_workers=8", "forward"),
+    *("torch.zeros(n)", "torch.arange(n)", "torch.load(path)"),
 )
 
 
