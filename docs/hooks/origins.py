@@ -1,7 +1,8 @@
 """Where results come from: machine, versions, date and command, in the same words below every table.
 
-A result of docs/data/results/ has these four keys, and `program` ("tools/measuring/x.py at COMMIT") where the
-command's program stands in the history alone. The machine may have:
+A result of docs/data/results/ has these four keys, `date` as a list if there were several, and `program`
+("tools/measuring/x.py at COMMIT") where the command's program stands in the history alone. The machine may
+have:
 
     system        "Linux x86_64", "macOS 26.1 arm64"
     chip          "Apple M4 Max"
@@ -48,6 +49,7 @@ WORDS: dict[str, dict[str, Any]] = {
         "power": {"AC Power": "on mains power", "Battery Power": "on battery"},
         "tf32": "Float32 convolutions on the GPU computed in TF32, as PyTorch lets them by default.",
         "comma": ", ",
+        "dates": ", ",
         "between": " ",
         "named": "{name}: {sentence}",
         "where": "{machine}; {versions}; {date}.",
@@ -66,6 +68,7 @@ WORDS: dict[str, dict[str, Any]] = {
         "power": {"AC Power": "接电源", "Battery Power": "用电池"},
         "tf32": "GPU 上的 float32 卷积按 PyTorch 的默认设置用 TF32 计算。",
         "comma": "，",
+        "dates": "、",
         "between": "",
         "named": "{name}：{sentence}",
         "where": "{machine}；{versions}；{date}。",
@@ -124,9 +127,9 @@ def origin(result: Mapping[str, Any], language: str) -> str:
     words, versions = WORDS[language], result["versions"]
     known = [f"{name} {versions[package]}" for package, name in PACKAGES.items() if package in versions]
     machine = machine_words(result["machine"], language, result.get("device"))
-    where = words["where"].format(
-        machine=machine, versions=words["comma"].join(known), date=str(result["date"])
-    )
+    dates = result["date"] if isinstance(result["date"], list) else [result["date"]]
+    date = words["dates"].join(map(str, dates))
+    where = words["where"].format(machine=machine, versions=words["comma"].join(known), date=date)
     if not result.get("command"):
         return where
     commit = result.get("program", "").rpartition(" at ")[2]

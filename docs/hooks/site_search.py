@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
+import error_messages
 import jieba
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
@@ -36,7 +37,6 @@ IN_EXAMPLES = {"en": 340, "zh": 70}
 WHOLE = tuple(
     f"reference/{page}/" for page in ("error-messages", "operators", "wrong-results", "environment-variables")
 )
-MESSAGES = "reference/error-messages/"
 WORDING = re.compile(r"<li>(.*?)</li>", re.DOTALL)
 NAMES = 6  # of a section's code: `torch.mps.synchronize`, in the place of the listing
 CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
@@ -119,7 +119,7 @@ def searchable(section: dict[str, str], other: str | None, locale: str) -> dict[
     """
     address = section["location"]
     marked = CODE.sub(" ", section["text"])
-    if address.startswith(MESSAGES):
+    if address.startswith(error_messages.PAGES):
         marked = short_wordings(marked, plain(section["title"]))
     text = plain(marked)
     for beginning, sources in SOURCES.items():
