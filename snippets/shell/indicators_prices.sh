@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ci: run
+# ci: run long
 
 # --8<-- [start:prices]
 mkdir -p runs/prices

@@ -493,6 +493,7 @@ def test_a_pytorch_that_does_not_start(tmp_path, source, expected):
     assert "[note]    MPS: not checked" in done.stdout or platform.system() != "Darwin"
 
 
+@pytest.mark.long
 @pytest.mark.program
 def test_a_package_that_kills_pytorch_is_named(tmp_path):
     (tmp_path / "faiss.py").write_text("import os, sys; print('OMP: Error #15', file=sys.stderr); os.abort()")

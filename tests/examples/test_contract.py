@@ -54,6 +54,7 @@ def test_the_run_folder_is_complete(run_train, tiny, system, monkeypatch):
     assert named <= run.metrics[-1].keys()  # curves are of what the run writes
 
 
+@pytest.mark.two_for_all
 def test_a_finished_run_is_left_alone(run_train, system, tiny, without_curves):
     run = run_train(*tiny(), out="run")
     before, summary = contents(run.folder), run.json("summary.json")
@@ -72,6 +73,7 @@ def test_a_finished_run_is_left_alone(run_train, system, tiny, without_curves):
 
 
 @pytest.mark.unmeasured
+@pytest.mark.two_for_all
 def test_quick_and_max_steps_limit_the_steps(run_train, device, tiny):
     quick = run_train(device=device, quick=True, out="quick")
     assert quick.code == 0
@@ -91,6 +93,7 @@ def test_equal_seeds_give_equal_networks(run_train, tiny):
     assert not all(torch.equal(first[name], other[name]) for name in first)
 
 
+@pytest.mark.long
 @pytest.mark.two_for_all
 def test_16_bits_learn_almost_the_same(undisturbed, tiny):
     exact, found = undisturbed(tiny()), undisturbed(tiny(precision="bf16"))

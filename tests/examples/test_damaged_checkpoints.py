@@ -40,6 +40,7 @@ def outcome(whole, tmp_path):
     return load
 
 
+@pytest.mark.two_for_all
 @few_or(700, 60)
 def test_flipped_bits(whole, outcome, amount):
     """Half of them anywhere, half among the names, lengths and sums of the archive."""

@@ -97,16 +97,12 @@ def test_kills_during_import(run_command, outcome_of, tmp_path, name):
         outcome_of(folder / "run").assert_same_as(outcome_of(undisturbed / "run"))
 
 
-@pytest.mark.parametrize(
-    ("program_name", "kills"),
-    [
-        pytest.param(next(iter(modules())), 3, id="sample"),
-        *(pytest.param(name, -(-112 // len(modules())), marks=LONG, id=f"{name}-all") for name in modules()),
-    ],
-    indirect=["program_name"],
-)
-def test_kills_around_locks(program_name, tiny, one_thread, undisturbed, outcome_of, tmp_path, kills):
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("program_name", modules(), indirect=True)
+def test_kills_around_locks(program_name, tiny, one_thread, undisturbed, outcome_of, tmp_path):
     """Whoever dies between folder, lock, settings and heartbeat, alone or beside a rival, loses nothing."""
+    kills = -(-112 // len(modules()))  # of all programs together, 112
     words = [sys.executable, str(DYING.with_name("lock_kills.py")), program_name, str(kills)]
     command = [*words, *tiny(out="run", resume="auto")]
     done = subprocess.run(command, cwd=tmp_path, env=one_thread, capture_output=True, text=True, check=False)

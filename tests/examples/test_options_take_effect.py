@@ -34,6 +34,7 @@ def cases_of(program):
     return CASES[program.system.partition("/")[0]]
 
 
+@pytest.mark.two_for_all
 def test_every_option_of_a_recipe_changes_what_is_learned(undisturbed, tiny, system, without_curves):
     few, spelt, cases = tiny(max_steps=3), system.PROGRAM.spelling.words, cases_of(system.PROGRAM)
     options = system.PROGRAM.resolve(system.PROGRAM.read_command_line(few))

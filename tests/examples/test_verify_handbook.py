@@ -209,6 +209,7 @@ TINY = systems.System(
 )
 
 
+@pytest.mark.long
 @pytest.mark.program
 def test_a_training_that_is_stopped_and_resumed(one_thread):
     found = systems.run_resumed(TINY, "cpu", 120)

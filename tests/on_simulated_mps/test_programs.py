@@ -11,16 +11,16 @@ from snippets.device import pick_device
 from snippets.errors import UsageError
 
 
-@pytest.mark.parametrize(
-    "settings", [{}, {"precision": "fp16", "accumulate": 2}], ids=["fp32", "fp16-accumulate"]
-)
-def test_a_run_takes_its_steps_and_continues_bit_equal(run_train, tiny, stop, undisturbed, settings):
-    takes_its_steps_and_continues(run_train, tiny, stop, undisturbed, settings)
+def test_a_run_takes_its_steps_and_continues_bit_equal(run_train, tiny, stop, undisturbed):
+    takes_its_steps_and_continues(run_train, tiny, stop, undisturbed, {})
 
 
 @pytest.mark.two_for_all
-def test_bf16_run_resumes_bit_equal(run_train, tiny, stop, undisturbed):
-    takes_its_steps_and_continues(run_train, tiny, stop, undisturbed, {"precision": "bf16"})
+@pytest.mark.parametrize(
+    "settings", [{"precision": "bf16"}, {"precision": "fp16", "accumulate": 2}], ids=["bf16", "fp16"]
+)
+def test_so_does_one_in_16_bits(run_train, tiny, stop, undisturbed, settings):
+    takes_its_steps_and_continues(run_train, tiny, stop, undisturbed, settings)
 
 
 def takes_its_steps_and_continues(run_train, tiny, stop, undisturbed, settings):
@@ -41,6 +41,7 @@ def takes_its_steps_and_continues(run_train, tiny, stop, undisturbed, settings):
     run_train(resume="run").assert_same_as(whole)
 
 
+@pytest.mark.two_for_all
 def test_checkpoint_continues_on_the_other_device(run_train, stop, tiny):
     run = stop(3)
     content = torch.load(run.folder / "checkpoints" / "last.pt", weights_only=True)

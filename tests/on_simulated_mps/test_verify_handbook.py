@@ -59,6 +59,7 @@ def test_everything_for_mps_is_planned():
     assert all(not step.why for part in (systems, levels) for step in part.steps(place))
 
 
+@pytest.mark.long
 @pytest.mark.program
 def test_losses_are_compared():
     tiny = systems.System(

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from bs4 import BeautifulSoup
+from bs4 import BeautifulSoup, SoupStrainer
 from mkdocs.exceptions import PluginError
 
 from docs.hooks.code_badges import WORDS, Facts, add_badges, add_badges_to_notebook
@@ -173,7 +173,8 @@ def test_built_pages_carry_a_line_under_each_block(built_site):
         else:
             expected = len(notebook_code(text))
         html = built_page(page, ROOT, built_site).read_text(encoding="utf-8")
-        lines = BeautifulSoup(html, "html.parser").select("p > .code-origin")
+        parsed = BeautifulSoup(html, "html.parser", parse_only=SoupStrainer(["p", "pre"]))
+        lines = parsed.select("p > .code-origin")
         assert len(lines) == expected, page
         assert all(line.find_previous("pre") for line in lines)
         compared += expected

@@ -94,6 +94,7 @@ def test_the_project_comes_into_content(tmp_path, drive):
         assert (begun.content / "mps-handbook" / "README.md").read_text() == "read me\n"
 
 
+@pytest.mark.long
 def test_packages_that_are_there_stay_as_they_are(session):
     """Without any index, pip fails as soon as it wants to fetch something, such as another PyTorch."""
     with working_copy(ROOT) as folder:

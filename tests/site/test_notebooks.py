@@ -39,7 +39,9 @@ def test_code_cells_are_the_same_in_both_languages(name):
 
 
 @pytest.mark.program
-@pytest.mark.parametrize("name", NOTEBOOKS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long if name == "colab" else []) for name in NOTEBOOKS]
+)
 def test_notebook_runs_and_prints_what_the_page_shows(name, tmp_path):
     fresh = read_source(pages()[name]["en"])
     execute(fresh, tmp_path)

@@ -53,6 +53,7 @@ def test_days_of_changes(history: Path, tmp_path: Path) -> None:
     assert dates_of_changes(tmp_path / "none") == {}
 
 
+@pytest.mark.long
 @pytest.mark.program
 def test_a_page_without_history_and_repository(site: Path) -> None:
     build_site(site / "out", site)

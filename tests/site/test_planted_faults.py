@@ -82,6 +82,7 @@ def test_broken_link_or_page_outside_menu_is_refused(site, refusal):
         assert f"Doc file 'en/guides/device.md' contains a link '{link}'" in printed
 
 
+@pytest.mark.long
 @pytest.mark.program
 def test_every_download_is_there(site, refusal):
     add(
@@ -183,7 +184,8 @@ def with_passages(site) -> Path:
 
 
 @pytest.mark.program
-@pytest.mark.parametrize("address", [pytest.param("", marks=pytest.mark.long), "https://github.com/you/b"])
+@pytest.mark.long
+@pytest.mark.parametrize("address", ["", "https://github.com/you/b"])
 def test_pages_and_header_show_the_address_or_do_without(with_passages, address):
     built = with_passages.parent / "built"
     build_site(built, with_passages, REPO_URL=address)

@@ -39,8 +39,7 @@ def case(path):
 def run_elsewhere():
     """Return the commands that test_recorded_output.py runs on this machine; it also reads their output."""
     traits = machine_traits()
-    known = [one for one in read_recordings(ROOT).values() if not one.get("long")]
-    entries = [one for one in known if traits.issuperset(one.get("needs", []))]
+    entries = [one for one in read_recordings(ROOT).values() if traits.issuperset(one.get("needs", []))]
     alone = (entry for entry in entries if not (entry.get("before") or entry.get("exit_code")))
     commands = [shlex.split(entry["command"]) for entry in alone]
     return [command for command in commands if "--quick" not in command]  # others may look at that short run

@@ -44,6 +44,7 @@ def built_elsewhere(root: Path, folder: Path, expected: Path, **variables: str) 
     return built
 
 
+@pytest.mark.long
 def test_the_command_from_another_folder_gives_the_same_bytes(site, tmp_path_factory):
     """Of the tiny project."""
     folder = tmp_path_factory.mktemp("elsewhere")
@@ -75,6 +76,7 @@ def test_missing_package_is_one_line_with_its_command(site, tmp_path):
     assert "jieba is missing; run `python -m pip install -r requirements/site.txt`" in done.stderr
 
 
+@pytest.mark.long
 def test_the_packages_of_the_site_are_enough(site, tmp_path):
     """`make serve` installs no others."""
     names = {name: pinned(name) for name in ("site", "examples", "dev")}
@@ -147,6 +149,7 @@ def test_served_languages_are_rebuilt_after_changes(site, tmp_path):
         assert re.search(rf"ERROR .*127\.0\.0\.1:{port} cannot be used: .*PORT={port + 1}", refused.stderr)
 
 
+@pytest.mark.long
 def test_a_folder_inside_another_checkout_uses_its_own_modules(site, tmp_path):
     """The hooks' own folder decides, whatever another installation has put on the path."""
     other = tmp_path / "other"
@@ -194,6 +197,7 @@ def test_folder_that_is_no_site_is_refused(tmp_path, folder):
     assert content(tmp_path) == before
 
 
+@pytest.mark.long
 def test_a_site_of_ours_is_replaced_finished_or_not(site, tmp_path):
     folder = tmp_path / "built"
     for name in (*whole_site.SITE, "old-page.html", "zh/old-page.html"):  # made before sites had a mark
@@ -222,6 +226,7 @@ def kept_sites():
     return set(Path(tempfile.gettempdir()).glob("mkdocs_*_kept"))
 
 
+@pytest.mark.long
 def test_server_survives_broken_page_and_strange_address(site, tmp_path):
     page = site / "docs/en/guides/device.md"
     good = page.read_text(encoding="utf-8")

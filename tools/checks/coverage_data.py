@@ -64,21 +64,21 @@ def read_coverage(root: Path) -> Executed:
     A process that was killed while it wrote leaves an unreadable file; it is named and left out, which
     can only make the proof harder.
     """
-    executed: Executed = {}
+    together = CoverageData(no_disk=True)  # to ask it is 15 times as fast as to ask each file
     for path in sorted((root / RUN_FOLDER).glob(COVERAGE_FILE.name + ".*")):
         data = CoverageData(basename=str(path))
         try:
             data.read()
-            found = {file: data.contexts_by_lineno(file) for file in data.measured_files()}
+            together.update(data)
         except (CoverageException, sqlite3.Error) as error:
             print(f"left out the coverage data of a killed process: {path.name}: {error}")
-            continue
-        for file, contexts in found.items():
-            # Processes that ran in another folder name their files absolutely.
-            name = Path(file).relative_to(root.resolve()).as_posix() if Path(file).is_absolute() else file
-            lines = executed.setdefault(name, {})
-            for line, ran in contexts.items():
-                lines.setdefault(line, set()).update(filter(None, ran))
+    executed: Executed = {}
+    for file in together.measured_files():
+        # Processes that ran in another folder name their files absolutely.
+        name = Path(file).relative_to(root.resolve()).as_posix() if Path(file).is_absolute() else file
+        lines = executed.setdefault(name, {})
+        for line, ran in together.contexts_by_lineno(file).items():
+            lines.setdefault(line, set()).update(filter(None, ran))
     return executed
 
 

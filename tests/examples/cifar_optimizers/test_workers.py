@@ -52,6 +52,7 @@ def test_every_shift_and_mirror_image_appears_and_nothing_else(padding, flip):
         assert seen == expected.keys()
 
 
+@pytest.mark.long
 @pytest.mark.program
 def test_a_worker_brings_what_the_network_learns_from():
     data = load_digits(16)

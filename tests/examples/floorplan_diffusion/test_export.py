@@ -70,6 +70,7 @@ def in_folder(stage, *names):
     return [str(stage.runs / "first" / "export" / name) for name in names]
 
 
+@pytest.mark.long
 def test_with_no_option_the_newest_run_of_each_stage(exported, monkeypatch):
     monkeypatch.chdir(exported.folder)
     of_nodes, of_edges = in_folder(NODES, "nodes.pt", "nodes.pt2"), in_folder(EDGES, "edges.pt", "edges.pt2")
@@ -83,6 +84,7 @@ def test_with_no_option_the_newest_run_of_each_stage(exported, monkeypatch):
         assert names in ({"nodes.pt", "nodes.pt2"}, {"edges.pt", "edges.pt2"})  # nothing temporary is left
 
 
+@pytest.mark.long
 def test_one_stage_and_another_folder(call):
     assert written(call("--edges", "--out", "away")) == ["away/edges.pt", "away/edges.pt2"]
     last = NODES.runs / "first" / "checkpoints" / "last.pt"
@@ -185,6 +187,7 @@ def test_what_is_wrong_is_one_line(call, tmp_path):
     assert "choose another --out" in done.err
 
 
+@pytest.mark.long
 def test_the_export_of_another_run_is_not_replaced(both_stages, call, tmp_path):
     out = tmp_path / "out"
     out.mkdir()

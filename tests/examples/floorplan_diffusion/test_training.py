@@ -29,6 +29,7 @@ def task_of(system, tiny, one_thread):
     return lambda **settings: system.PROGRAM.prepare(system.PROGRAM.read_command_line(tiny(**settings)))
 
 
+@pytest.mark.long
 @pytest.mark.unmeasured
 @edges
 def test_walls_are_learned(run_train, without_curves):

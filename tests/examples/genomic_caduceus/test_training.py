@@ -12,6 +12,7 @@ from tests.examples.genomic_caduceus.conftest import pretrain_only, train_only
 pytestmark = pytest.mark.unmeasured
 
 
+@pytest.mark.long
 @train_only
 def test_sequences_with_a_motif_are_recognised(run_train, without_curves):
     """Of the default data, whose best possible accuracy is 0.97."""

@@ -94,7 +94,8 @@ def test_copied_folder_does_not_run_the_originals_modules(tmp_path):
     assert not (tmp_path / "runs").exists()
 
 
-@pytest.mark.parametrize("redirection", [pytest.param("", marks=pytest.mark.long), ">&- 2>&-"])
+@pytest.mark.long
+@pytest.mark.parametrize("redirection", ["", ">&- 2>&-"])
 def test_any_output_will_do(tmp_path, redirection):
     """Closed, or of ASCII only, where the multiplication sign of the sizes has no place."""
     program = ROOT / "examples/cifar_optimizers/train.py"

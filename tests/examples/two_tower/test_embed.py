@@ -158,6 +158,7 @@ def test_bad_words_end_with_one_line(call, run, tmp_path, words, message):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["docs.txt", "empty.txt"]
 
 
+@pytest.mark.long
 @pytest.mark.program
 def test_exported_towers_give_the_vectors_of_embed(call, run, tmp_path):
     done = call("export", run, "--out", "made")

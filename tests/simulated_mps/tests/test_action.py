@@ -102,6 +102,7 @@ def test_action_names_what_it_compiles(tmp_path):
     assert job.run("Compile the device").returncode == 0
 
 
+@pytest.mark.long
 def test_action_reports_what_another_release_lacks(tmp_path):
     job = Job(tmp_path, release="2.12")
     done = job.run("Test")

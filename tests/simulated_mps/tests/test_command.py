@@ -110,6 +110,7 @@ def test_the_exit_code_is_the_scripts(run, end, code):
     assert run(f"import sys, torch\ntorch.ones(1, device='mps') + 1\n{end}").returncode == code
 
 
+@pytest.mark.long
 def test_script_without_operators_fails_unless_allowed(run):
     text = "import torch\ntorch.ones(3)"
     failed = run(text)

@@ -272,6 +272,7 @@ def test_without_its_option_the_plugin_imports_no_pytorch(python, tmp_path):
     assert done.stdout.splitlines()[-1].startswith("1 passed")
 
 
+@pytest.mark.long
 def test_known_findings_neither_fail_a_test_nor_the_run(python, tmp_path):
     words = [*PYTEST, "--simulated-mps", "--simulated-mps-fail-on", "missing", "test_model.py"]
     fails = python(*words, "--simulated-mps-json", "a.json")

@@ -71,6 +71,7 @@ def test_spawned_processes_have_the_device_and_are_counted(python, tmp_path):
     assert not list(tmp_path.glob("simulated_mps-*"))
 
 
+@pytest.mark.long
 def test_torchrun_and_other_modules(python):
     words = ["torch.distributed.run", "--standalone", "--nproc-per-node", "2", "program.py"]
     done = python(ADDS_ON_THE_DEVICE, "-m", "simulated_mps", "-m", *words)
@@ -111,6 +112,7 @@ def test_a_variable_that_cannot_be_followed_gets_one_line(python):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.long
 def test_the_variable_and_children_keep_the_release(python):
     ask = "import simulated_mps; print(simulated_mps.report().release)"
     by_variable = python(ask, "program.py", SIMULATED_MPS="2.12")
@@ -121,6 +123,7 @@ def test_the_variable_and_children_keep_the_release(python):
     assert by_parent.stdout == "2.10\n", by_parent.stderr
 
 
+@pytest.mark.long
 def test_like_macos_lambdas_do_not_reach_workers(python):
     usual = python(LOADS_WITH_A_LAMBDA, "-m", "simulated_mps", "program.py")
     copied = multiprocessing.get_start_method() == "fork"  # on Linux up to Python 3.13
@@ -138,6 +141,7 @@ def test_worker_that_sends_a_tensor_fails(python, words):
     assert error.startswith("RuntimeError: simulated_mps: a worker process sent a tensor on the device mps")
 
 
+@pytest.mark.long
 def test_a_copy_of_the_process_takes_nothing_away(python):
     """Its end, which runs what is registered for the end, leaves the folder of the counts in place."""
     program = f"import os, sys\nif os.fork() == 0: sys.exit()\nos.wait()\n{ASKS_ITS_CHILD}"

@@ -11,6 +11,7 @@ from tools.measuring import cifar_by_hand
 WORDS = "--device cpu --verify --width 4 --batch 16 --images 1024 --seconds 0 --layout nchw"
 
 
+@pytest.mark.long
 @pytest.mark.program
 @pytest.mark.parametrize("update", ["fused", "flat"])
 def test_steps_are_those_of_plain_training(update):

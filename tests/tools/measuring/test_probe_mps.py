@@ -24,6 +24,7 @@ def test_a_device_that_trains_like_the_cpu_is_usable():
     assert why_unusable("cpu", available=True) is None
 
 
+@pytest.mark.long
 def test_available_but_failing_device_is_unusable():
     # PyTorch's meta device accepts every step and has no numbers: a stand-in for a GPU without memory.
     reason = why_unusable("meta", available=True)
@@ -31,6 +32,7 @@ def test_available_but_failing_device_is_unusable():
     assert "meta" in reason
 
 
+@pytest.mark.long
 def test_wrong_numbers_are_unusable(monkeypatch):
     monkeypatch.setattr(
         probe_mps, "train_three_steps", lambda device: 123.0
