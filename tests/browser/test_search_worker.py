@@ -71,6 +71,12 @@ SECTIONS = [
     {"location": "errors/#half", "title": "'add' not implemented for 'Half'", "text": "Cure. Update."},
     {"location": "errors/#operand", "title": "Unsupported operand 118", "text": "Cure. Load it anew."},
     {"location": "errors/#any", "title": "Unsupported operand", "text": "Cure. Load it."},
+    {"location": "errors/#none", "title": "Nothing matches tree (from versions: none)", "text": "Cure."},
+    {
+        "location": "errors/#old",
+        "title": "Nothing matches tree==2.5.1 (from versions: 2.2.2)",
+        "text": "Cure: a.",
+    },
 ]
 
 
@@ -158,6 +164,11 @@ def test_paths_lines_and_releases_do_not_steer(ask):
 def test_a_message_is_found_by_its_order(ask, query, expected):
     [items] = ask(query)
     assert items[0][0]["location"] == expected
+
+
+def test_releases_of_a_pasted_message_count_in_its_order(ask):
+    [[[first], *_]] = ask(f"Nothing matches tree==3.0.4 (from versions: {', '.join(['1.13.0'] * 12)})")
+    assert first["location"] == "errors/#old"
 
 
 @pytest.mark.parametrize("error", ["RuntimeError: ", ""])

@@ -25,7 +25,7 @@ ERRORS = (  # which stop such a script first
 ANSWERS = ("script-on-mps", "one-script", "ddp", "ends-at-once", "cuda-not-compiled", "lora")
 # In the list, but of little use in a search: they do no harm, are everywhere, or belong to one program.
 NOT_LOOKED_FOR = (
-    *("--device", "accelerator", "--gpus 8", "--gpu_ids 0", "CUDA_VISIBLE_DEVICES"),
+    *("if args.cuda:", "--device", "accelerator", "--gpus 8", "--gpu_ids 0", "CUDA_VISIBLE_DEVICES"),
     *("--negatives_cross_device", "--quantization_bit 4", 'device_map="auto"'),
     *("torch.backends.cudnn.benchmark", "num_workers=8", "forward"),
     *("torch.zeros(n)", "torch.arange(n)", "torch.load(path)"),

@@ -192,7 +192,7 @@ const escaped = text => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replac
 
 function answer(text) {
   const pasted = text.length > PASTED
-  const query = pasted ? raised(text).replace(LINES, " ").replace(PATHS, shortened).replace(RELEASES, " ") : text
+  const query = pasted ? raised(text).replace(LINES, " ").replace(PATHS, shortened).replace(RELEASES, numbers) : text
   const typed = [...new Set(query.match(/\p{sc=Han}{2,}|(?:(?!\p{sc=Han})[\p{L}\p{N}_]){2,}/gu) ?? [])]
     .filter(word => !STOP_WORDS.has(word.toLowerCase()))
   const longestFirst = [...typed].sort((a, b) => b.length - a.length)
@@ -212,6 +212,12 @@ function raised(text) {
   if (message?.index > place.index) return text.slice(message.index)
   const above = text.slice(0, Math.max(0, text.indexOf("Traceback (most")))
   return above + text.slice(place.index + place[0].length)
+}
+
+// Of a release its numbers, which only count in the order of the words, and what is behind its plus: `cu121`.
+function numbers(release) {
+  const [version, local = ""] = release.split("+")
+  return [...version.match(/\d+/g), local].join(" ")
 }
 
 // Of a path the name of the file, if it is not a module's: `libomp.dylib` tells more than where it is.
