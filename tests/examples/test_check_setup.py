@@ -419,6 +419,7 @@ def test_a_copied_script_reports_on_this_machine(alone):
         assert any("omp" in path for path in report["machine"]["probe"]["openmp"]["with_torch"])
 
 
+@pytest.mark.long
 @pytest.mark.program
 def test_harmful_variable_is_named_with_exit_code_1():
     done = run_script(KMP_DUPLICATE_LIB_OK="TRUE")

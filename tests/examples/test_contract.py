@@ -163,7 +163,7 @@ THOUSAND = -(-1000 // len(modules()))  # of all programs together
 @pytest.mark.two_for_all
 @pytest.mark.parametrize(
     ("kills", "ends"),
-    [(4, 1), pytest.param(THOUSAND, 3, marks=[pytest.mark.long, pytest.mark.timeout(7200)])],
+    [(2, 1), pytest.param(THOUSAND, 3, marks=[pytest.mark.long, pytest.mark.timeout(7200)])],
     ids=["few", "a-thousand-of-all"],
 )
 def test_kills_cost_nothing_but_time(

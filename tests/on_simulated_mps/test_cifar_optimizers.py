@@ -22,7 +22,10 @@ def test_the_digits_are_learned(run_train):
 
 
 @cifar
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize(
+    "optimizer",
+    [pytest.param(name, marks=[] if name in ("sgd", "muon") else pytest.mark.long) for name in OPTIMIZERS],
+)
 def test_every_optimizer_continues_bit_equal(run_train, stop, tiny, undisturbed, optimizer):
     settings = {"optimizer": optimizer, "max_steps": 6}
     stop(3, **settings)

@@ -113,6 +113,7 @@ def test_without_the_drive_nothing_is_trained(session, drive):
     assert "MyDrive" in printed
 
 
+@pytest.mark.long
 def test_second_session_continues_where_the_first_ended(session, drive):
     kept = drive / "MyDrive" / "runs" / "colab"
     with working_copy(ROOT) as folder:

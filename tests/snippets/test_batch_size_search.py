@@ -192,6 +192,7 @@ def test_another_error_is_raised_and_the_state_is_restored():
     assert all(map(torch.equal, weights, state.model.parameters()))
 
 
+@pytest.mark.long
 @pytest.mark.program
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux enforces RLIMIT_AS")
 def test_memory_that_really_runs_out():

@@ -112,6 +112,7 @@ def test_two_workers_change_nothing(expected):
     assert len({int(number) for batch in first for number in batch["process"]}) == 2
 
 
+@pytest.mark.long
 @pytest.mark.program
 def test_the_first_worker_of_a_process_ignores_ctrl_c():
     """Python's resource tracker starts with it, and unblocks the signal."""

@@ -141,7 +141,6 @@ def test_to_without_assignment_moves_nothing():
     assert images.to(images.device) is images  # already there: no copy
 
 
-@pytest.mark.long
 @pytest.mark.program
 def test_fallback_variable_does_not_choose_the_device():
     chosen = str(pick_device()[0])

@@ -158,6 +158,7 @@ def test_names_of_files_need_not_be_utf8(call, tmp_path):
         assert [Path(row[0]).name for row in csv.reader(file)][1:] == [name]
 
 
+@pytest.mark.long
 @pytest.mark.program
 def test_an_exported_network_predicts_the_same(call, tmp_path, monkeypatch):
     monkeypatch.setattr(exported, "ONNX", ("nobody_has_this",))

@@ -96,6 +96,7 @@ def best_of(stage):
     return load_checkpoint(stage.runs / "first" / "checkpoints" / "best.pt")
 
 
+@pytest.mark.long
 def test_exported_weights_are_plain_and_averaged_for_nodes(exported, monkeypatch):
     monkeypatch.chdir(exported.folder)
     for stage, network, name in ((NODES, NodeNetwork, "nodes.pt"), (EDGES, EdgeNetwork, "edges.pt")):

@@ -51,6 +51,7 @@ def test_noise_is_seen(run_train, without_curves):
     assert summary["val_place_loss"] < 1
 
 
+@pytest.mark.long
 @pytest.mark.unmeasured
 @edges
 def test_eight_plans_are_learned_by_heart(run_train, without_curves, tmp_path):

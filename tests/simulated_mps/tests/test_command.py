@@ -152,9 +152,8 @@ def test_without_its_option_the_plugin_does_nothing(run_pytest):
     assert run_pytest(ON_THE_DEVICE).returncode == 1
 
 
-@pytest.mark.parametrize(
-    "words", [pytest.param([], marks=pytest.mark.long), pytest.param(["-n", "2"], id="parallel")]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("words", [[], ["-n", "2"]], ids=["alone", "parallel"])
 def test_the_counts_of_parallel_tests_are_summed(run_pytest, words):
     done = run_pytest(ON_THE_DEVICE, "--simulated-mps", *words)
     assert done.returncode == 0, done.stdout

@@ -93,6 +93,7 @@ def test_a_module_that_is_not_there(capsys, module):
     assert capsys.readouterr().err == f"error: there is no module {module}\n"
 
 
+@pytest.mark.long
 def test_the_variable_gives_any_command_the_device(python):
     done = python(ASKS_ITS_CHILD, "program.py", SIMULATED_MPS="1")
     assert (done.returncode, done.stdout) == (0, "6.0\n"), done.stderr

@@ -54,14 +54,9 @@ def test_every_run_and_seed_is_measured_and_stored(tmp_path):
     assert found["machine"]["shared"] and found["machine"]["cpu_threads"]
 
 
+@pytest.mark.long
 @pytest.mark.program
-@pytest.mark.parametrize(
-    "name",
-    [
-        "cifar_digits",
-        *(pytest.param(name, marks=pytest.mark.long) for name in ("genomic_runs", "two_tower_pages")),
-    ],
-)
+@pytest.mark.parametrize("name", ["cifar_digits", "genomic_runs", "two_tower_pages"])
 def test_the_measured_trainings_start_and_leave_what_is_kept(name, tmp_path):
     """With a training of a few steps."""
     content = read_yaml(RESULTS / f"{name}.yaml")

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.program
 EVERY_OPTIMIZER = Path(__file__).with_name("every_optimizer.py")
 
 
+@pytest.mark.long
 def test_a_device_that_trains_like_the_cpu_is_usable():
     assert why_unusable("cpu", available=True) is None
 
