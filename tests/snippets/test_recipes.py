@@ -43,11 +43,7 @@ needs_a_compiler = pytest.mark.skipif(
     reason="the compiler of torch.compile for the CPU needs a C++ compiler, and there is none",
 )
 PROGRAMS = {
-    "compile": [
-        pytest.mark.program,
-        pytest.mark.long,
-        needs_a_compiler,
-    ],  # the simulated device compiles, too
+    "compile": [pytest.mark.program, needs_a_compiler],
     "benchmarking": pytest.mark.program,  # these two compute for seconds
     "time_and_cost": pytest.mark.program,
 }

@@ -55,7 +55,6 @@ def run(texts: dict[str, str], folder: Path) -> dict[str, str]:
     return {names[file]: error for file, error in json.loads(done.stdout.splitlines()[-1]).items()}
 
 
-@pytest.mark.long
 @pytest.mark.program
 @pytest.mark.unmeasured
 def test_blocks_run_when_they_are_pasted(tmp_path):
