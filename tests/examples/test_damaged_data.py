@@ -67,6 +67,7 @@ def test_a_name_of_255_characters(tmp_path, file, make, read, check):
     check(read(path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("file", "make", "read", "check"), list(files()))
 @few_or(10_000, 100)
 def test_damaged_data(tmp_path, file, make, read, check, amount):

@@ -56,6 +56,7 @@ def to_zero(step, total):
     return (1 + math.cos(math.pi * step / total)) / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epochs", [3, 200])
 def test_the_rate_of_every_step_follows_its_formula(system, tiny, one_thread, epochs):
     task = system.PROGRAM.prepare(system.PROGRAM.read_command_line(tiny(epochs=epochs)))

@@ -83,6 +83,7 @@ def test_pages_argue_with_nobody(language, system, page):
     assert len(OF_ANOTHER.findall(text)) <= (page == "index"), OF_ANOTHER.findall(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.parametrize("page", ["index", "data"])
 def test_commands_run_in_the_unpacked_zip(system, page):

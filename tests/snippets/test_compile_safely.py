@@ -160,6 +160,7 @@ def test_a_network_in_pieces_says_so(model):
     assert note.startswith("compiled by eager into 2 graphs")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["aot_eager", raising, doubling_gradients])
 def test_the_trial_leaves_no_trace(model, backend):
     random.seed(3), numpy.random.seed(3), torch.manual_seed(3)

@@ -46,6 +46,8 @@ PROGRAMS = {
     "compile": [pytest.mark.program, needs_a_compiler],
     "benchmarking": pytest.mark.program,  # these two compute for seconds
     "time_and_cost": pytest.mark.program,
+    "lora": pytest.mark.slow,
+    "trainer": pytest.mark.slow,
 }
 
 

@@ -90,6 +90,7 @@ def test_every_system_and_every_single_file_is_offered(downloads):
     assert downloads.keys() == {f"downloads/{name}" for name in expected}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_page_links_to_every_download(downloads, language):
     texts = [path.read_text(encoding="utf-8") for path in (ROOT / "docs" / language).rglob("*.md")]

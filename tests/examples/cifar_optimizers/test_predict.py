@@ -118,6 +118,7 @@ def test_older_checkpoints_give_numbers_and_resume(trained, tmp_path, call, monk
     assert call(predict, tmp_path / "old", picture, "--device", "cpu").code == 0
 
 
+@pytest.mark.slow
 def test_edited_names_and_statistics_are_not_used(trained, tmp_path):
     shutil.copytree(trained.folder / "run", tmp_path / "run")
     file = tmp_path / "run" / "checkpoints" / "best.pt"

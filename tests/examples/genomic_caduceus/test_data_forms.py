@@ -73,6 +73,7 @@ def form(request, tmp_path):
     return request.param, tmp_path / "data"
 
 
+@pytest.mark.slow
 def test_forms_are_read_or_refused_as_said(form):
     what, folder = form
     name = what["name"]["en"]

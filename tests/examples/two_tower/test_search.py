@@ -86,6 +86,7 @@ def test_the_five_nearest_before_and_after(ask, pages_run, texts):
         assert line.endswith("(held out)") == (line.split()[1].partition("#")[0] in of_held_out)
 
 
+@pytest.mark.slow
 def test_sentences_may_come_one_by_one(ask, pages_run, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("batch size\n\n  \nlearning rate\n"))
     code, lines, _ = ask("", pages_run)

@@ -95,6 +95,7 @@ def real_citations():
     return citations()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("thread", "text", "lacking"),
     [

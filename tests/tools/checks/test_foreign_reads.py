@@ -75,6 +75,7 @@ def test_module_may_state_why_it_opens_files(write):
     assert foreign_reads.main(write("examples/new/written.py", text.format(""))) == 1
 
 
+@pytest.mark.slow
 def test_project_has_no_foreign_read_or_stale_exception():
     assert foreign_reads.main() == 0
     for pattern in (*foreign_reads.READING, *foreign_reads.OWN, *foreign_reads.STAND_ALONE):

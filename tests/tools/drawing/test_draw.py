@@ -29,6 +29,7 @@ def svg(request):
     return (IMAGES / request.param).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PICTURES)
 def test_the_stored_picture_is_drawn_from_the_data(name):
     for file, text in pictures(name).items():
