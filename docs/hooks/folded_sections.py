@@ -10,8 +10,7 @@ from mkdocs.plugins import event_priority
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
-FOLDED = "claims", "evidence"  # ids of sections; on the pages about a guide, its claims are the subject
-SUBJECT = "source-guide"
+FOLDED = "claims", "evidence"  # ids of sections
 _LINK = re.compile(r'<a class="headerlink".*?</a>', re.S)  # what opens by a click cannot hold a link as well
 _SECTION = re.compile(r'(<h2 id="([\w-]+)".*?</h2>)(.*?)(?=<h2 |<div class="footnote"|\Z)', re.S)
 
@@ -19,15 +18,14 @@ _SECTION = re.compile(r'(<h2 id="([\w-]+)".*?</h2>)(.*?)(?=<h2 |<div class="foot
 @event_priority(-100)  # after what writes tables
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Return the page with these sections folded."""
-    subject = page.file.src_uri.removesuffix(".md").endswith(SUBJECT)
-    return folded(html, FOLDED[subject:]) if page.file.src_uri.endswith(".md") else html
+    return folded(html) if page.file.src_uri.endswith(".md") else html
 
 
-def folded(html: str, names: tuple[str, ...]) -> str:
-    """Put the sections with these ids into `details`."""
+def folded(html: str) -> str:
+    """Put the sections with the ids of FOLDED into `details`."""
 
     def fold(section: re.Match[str]) -> str:
-        if section[2] not in names:
+        if section[2] not in FOLDED:
             return section[0]
         heading = _LINK.sub("", section[1])
         return f'<details class="folded-section"><summary>{heading}</summary>{section[3]}</details>\n'
