@@ -59,7 +59,7 @@ def test_every_published_key_is_in_the_table(pages):
 
 def test_settings_are_those_of_the_programs(pages):
     """First those of generated plans, then those of folders; each of the corners, then of the walls."""
-    (note,) = re.findall(r"^\?\?\? note .*\n((?: {4}.*\n|\n)+)", below(pages["index"], "settings"), re.MULTILINE)
+    note = below(pages["index"], "settings").partition("\n??? note ")[2].partition("\n")[2]
     settings = {name: " ".join(values) for name, *values in rows(dedent(note))}
     recipes = *GENERATED, *FOLDERS
     corners = GENERATED[0], FOLDERS[0]
