@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from textwrap import dedent
 
 import numpy
 import pytest
@@ -58,18 +59,19 @@ def test_every_published_key_is_in_the_table(pages):
 
 def test_settings_are_those_of_the_programs(pages):
     """First those of generated plans, then those of folders; each of the corners, then of the walls."""
-    settings = dict(row[:2] for row in rows(below(pages["index"], "settings")))
+    note = below(pages["index"], "settings").partition("\n??? note ")[2].partition("\n")[2]
+    settings = {name: " ".join(values) for name, *values in rows(dedent(note))}
     recipes = *GENERATED, *FOLDERS
     corners = GENERATED[0], FOLDERS[0]
     for option in ("epochs", "batch-size"):
         numbers = list(map(int, re.findall(r"\d+", settings[f"`--{option}`"])))
         assert numbers == [recipe[option.replace("-", "_")] for recipe in recipes], option
-    rates = dict.fromkeys(recipe["lr"] for recipe in recipes)  # both networks have one for folders
-    assert list(map(float, re.findall(r"\de-\d", settings["`--lr`"]))) == list(rates)
-    (weights,) = (value for name, value in settings.items() if "`--place-weight`" in name)
-    numbers = list(map(float, re.findall(r"\d+", weights)))
-    assert numbers == [recipe[name] for recipe in corners for name in ("place_weight", "focus")]
+    assert list(map(float, settings["`--lr`"].split())) == [recipe["lr"] for recipe in recipes]
+    for option in ("place-weight", "focus"):
+        numbers = list(map(float, re.findall(r"\d+", settings[f"`--{option}`"])))
+        assert numbers == [recipe[option.replace("-", "_")] for recipe in corners], option
     assert re.findall(r"`(\w+)`", settings["`--optimizer`"]) == [recipe["optimizer"] for recipe in corners]
+    assert re.findall(r"`(\w+)`", settings["`--size`"]) == [recipe["size"] for recipe in recipes]
 
 
 def test_messages_in_headings_are_those_of_the_programs(pages):
