@@ -27,12 +27,14 @@ SIGNS = {"x": "✓", "c": "○", "-": "–", "o": "–", ".": ""}
 TEXT = {
     "en": {
         "operator": "Operator",
-        "family": "What it belongs to",
+        "family": "What to do, or what it belongs to",
+        "cpu": "compute this call on the CPU",
         "show": "Show {} names",
     },
     "zh": {
         "operator": "算子",
-        "family": "属于",
+        "family": "怎么办，或者属于什么",
+        "cpu": "把这一次调用放到 CPU 上",
         "show": "展开 {} 个名字",
     },
 }
@@ -142,7 +144,7 @@ def _missing(language: str) -> str:
 def _family(row: Row, language: str) -> str:
     entry = family(row.names[0])[1]
     if entry is None:
-        return ""
+        return TEXT[language]["cpu"]
     text = re.sub(r"`([^`]+)`", r"<code>\1</code>", entry[language])
     return f'<a href="{GUIDE}#{entry["link"]}">{text}</a>' if "link" in entry else text
 

@@ -2,7 +2,8 @@
 # ci: no - interactive: the training goes on in the background, tail and tmux wait for keys
 
 # --8<-- [start:nohup]
-nohup python -u examples/cifar_optimizers/train.py --out runs/night --resume auto > runs/night.log 2>&1 &
+mkdir -p runs
+nohup caffeinate -i python -u train.py > runs/night.log 2>&1 &
 # --8<-- [end:nohup]
 
 # --8<-- [start:follow]
