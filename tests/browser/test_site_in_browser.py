@@ -465,7 +465,7 @@ def test_a_block_is_copied_with_what_it_needs(page, site_url):
         ["clipboard-read", "clipboard-write"], origin=site_url.rpartition("/handbook")[0]
     )
     page.goto(f"{site_url}guides/checkpoints/")
-    line = page.locator(".code-origin[data-copy]").first
+    line = page.locator(".code-origin[data-copy]:visible").first
     block = line.locator("xpath=../preceding-sibling::*[1]")
     block.locator(".md-code__button").click()
     page.wait_for_function(
