@@ -33,7 +33,8 @@ def tree(tmp_path_factory):
 
 def pytest_in(tree, *words):
     """Return the exit code and the output of pytest in a copy of the files."""
-    command = [sys.executable, "-B", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *words]
+    command = [sys.executable, "-B", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+    command += ["-m", "long or not long", *words]
     variables = environment() | {"OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, cwd=tree, env=variables, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
