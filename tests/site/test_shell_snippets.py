@@ -51,7 +51,9 @@ def run_elsewhere():
 def test_commands_run(path, run_elsewhere):
     script = path.read_text(encoding="utf-8")
     assert not branches(script), "every line of a file that is marked `run` must run"
-    commands = script if run_mark(path).long else without(script, run_elsewhere)  # a long file runs as a whole
+    commands = (
+        script if run_mark(path).long else without(script, run_elsewhere)
+    )  # a long file runs as a whole
     with working_copy(ROOT) as folder:
         done = subprocess.run(
             [shutil.which("bash"), "-eu", "-o", "pipefail", "-c", commands, path],
