@@ -24,7 +24,7 @@ def test_weights_are_off_by_half_a_step():
 
 def test_packed_runs_are_read_as_checkpoints(both_stages, capsys):
     assert pack.main(["--out", "new/small.npz"]) == 0
-    assert f"{(both_stages / 'small.npz').stat().st_size:,} bytes" in capsys.readouterr().out
+    assert f"{(both_stages / 'new/small.npz').stat().st_size:,} bytes" in capsys.readouterr().out
     for stage in (NODES, EDGES):
         found, given = load_trained(stage, both_stages / "new/small.npz"), load_trained(stage, None)
         assert (found.options, found.places) == (given.options, given.places)
