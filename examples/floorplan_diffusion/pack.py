@@ -51,6 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             arrays[f"{stage.program}_{part}"] = array
         parameters = sum(weight.numel() for weight in trained.network.parameters())
         print(f"stage {stage.number}    {trained.checkpoint}: {parameters:,} parameters")
+    options.out.parent.mkdir(parents=True, exist_ok=True)
     replace_file(options.out, lambda file: numpy.savez_compressed(file, **arrays))
     tell(f"written    {options.out}: {options.out.stat().st_size:,} bytes")
     return 0

@@ -23,15 +23,15 @@ def test_weights_are_off_by_half_a_step():
 
 
 def test_packed_runs_are_read_as_checkpoints(both_stages, capsys):
-    assert pack.main(["--out", "small.npz"]) == 0
-    assert f"{(both_stages / 'small.npz').stat().st_size:,} bytes" in capsys.readouterr().out
+    assert pack.main(["--out", "new/small.npz"]) == 0
+    assert f"{(both_stages / 'new/small.npz').stat().st_size:,} bytes" in capsys.readouterr().out
     for stage in (NODES, EDGES):
-        found, given = load_trained(stage, both_stages / "small.npz"), load_trained(stage, None)
+        found, given = load_trained(stage, both_stages / "new/small.npz"), load_trained(stage, None)
         assert (found.options, found.places) == (given.options, given.places)
         for weight, exact in zip(found.network.parameters(), given.network.parameters(), strict=True):
             assert (weight - exact).abs().max() <= exact.abs().max() / 200
     with pytest.raises(UsageError, match="is there already"):
-        pack.main(["--out", "small.npz"])
+        pack.main(["--out", "new/small.npz"])
 
 
 @pytest.mark.parametrize("part", [*PARTS, "cut"])
