@@ -35,8 +35,11 @@ CHARACTERS = {"en": 610, "zh": 176}
 IN_EXAMPLES = {"en": 340, "zh": 70}
 # People paste what these hold.
 WHOLE = (
-    "facts/programs/",
-    *(f"reference/{page}/" for page in ("error-messages", "operators", "wrong-results", "environment-variables")),
+    "facts/programs",
+    *(
+        f"reference/{page}/"
+        for page in ("error-messages", "operators", "wrong-results", "environment-variables")
+    ),
 )
 WORDING = re.compile(r"<li>(.*?)</li>", re.DOTALL)
 NAMES = 6  # of a section's code: `torch.mps.synchronize`, in the place of the listing
