@@ -34,8 +34,12 @@ WORD = re.compile(r"[\u4e00-\u9fff]|[^\s\u4e00-\u9fff]+")
 CHARACTERS = {"en": 610, "zh": 176}
 IN_EXAMPLES = {"en": 340, "zh": 70}
 # People paste what these hold.
-WHOLE = tuple(
-    f"reference/{page}/" for page in ("error-messages", "operators", "wrong-results", "environment-variables")
+WHOLE = (
+    "facts/programs",
+    *(
+        f"reference/{page}/"
+        for page in ("error-messages", "operators", "wrong-results", "environment-variables")
+    ),
 )
 WORDING = re.compile(r"<li>(.*?)</li>", re.DOTALL)
 NAMES = 6  # of a section's code: `torch.mps.synchronize`, in the place of the listing

@@ -114,6 +114,10 @@ def _package(entry: dict[str, Any]) -> Iterator[str]:
         yield f"{entry['name']} {entry['release']}: {field}: {entry[field]['en']}"
 
 
+def _program(entry: dict[str, Any]) -> Iterator[str]:
+    yield f"{entry['name']} {entry.get('release', '')}: MPS: {entry['mps']}; {entry['do']['en']}"
+
+
 def _claim(entry: dict[str, Any]) -> Iterator[str]:
     for sentence in sentences(entry["truth"]["en"]):
         yield f"on “{entry['claim']['en']}”: {sentence}"
@@ -126,6 +130,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], Iterator[str]]]] = {
     "published_speeds": ("published speeds", _speeds),
     "claims": ("claims", _claim),
     "cuda_only_packages": ("packages that need CUDA", _package),
+    "programs": ("programs", _program),
 }
 
 

@@ -9,7 +9,7 @@ is a page, such as guides/device.md, or an entry of the data:
 
     error_messages/memory#out-of-memory    environment_variables#PYTORCH_MPS_FAST_MATH    faq#slow (an answer)
     wrong_results#177116 (number of the first source)    versions#2.15    published_speeds#speeds-bert
-    cuda_only_packages#triton    claims/device#is-built
+    cuda_only_packages#triton    claims/device#is-built    programs/speech#dia
 
 A record holds the hash of the English text: of a page its Markdown without front matter (of those of
 questions without their answers, which are entries), of an entry its English fields and sources. Measurements
@@ -103,6 +103,10 @@ def _entries(root: Path) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
     for entry in load("cuda_only_packages", {"packages": []})["packages"]:
         shown = ("cuda-only-packages", "cuda-only-sources")
         yield f"cuda_only_packages#{entry['name']}", entry, shown
+    for path in sorted((root / "docs/data/programs").glob("*.yaml")):
+        for program in read_yaml(path):
+            name = program["name"].lower().replace(" ", "-")
+            yield f"programs/{path.stem}#{name}", program, (f"programs-{path.stem}",)
 
 
 def _claims(root: Path) -> Iterator[tuple[str, Any, tuple[str, ...]]]:
