@@ -9,12 +9,12 @@ LONGER = {  # pages that are lists or whole programs, by the end of their addres
     "reference/operators": 4_000,
     "project/coverage": 3_300,
     "facts/claims": 3_500,
-    "facts/faq": 1_850,
+    "facts/faq": 1_880,
     "project/glossary": 1_850,
     "cifar-optimizers/how-it-works": 2_350,  # with the parts that all systems share
     "how-it-works": 1_850,
 }
-KILOBYTES = 41  # of HTML; style sheets and scripts are about 80 more
+KILOBYTES = 42  # of HTML; style sheets and scripts are about 80 more
 
 
 def test_each_page_is_light(served_site: tuple[Path, str]) -> None:

@@ -26,7 +26,7 @@ ANSWERS = ("script-on-mps", "one-script", "ddp", "ends-at-once", "cuda-not-compi
 # In the list, but of little use in a search: they do no harm, are everywhere, or belong to one program.
 NOT_LOOKED_FOR = (
     *("if args.cuda:", "--device", "accelerator", "--gpus 8", "--gpu_ids 0", "CUDA_VISIBLE_DEVICES"),
-    *("--negatives_cross_device", "--quantization_bit 4", 'device_map="auto"'),
+    *("--negatives_cross_device", "--quantization_bit 4", 'device_map="auto"', 'strategy="ddp"'),
     *("torch.backends.cudnn.benchmark", "num_workers=8", "forward"),
     *("torch.zeros(n)", "torch.arange(n)", "torch.load(path)"),
 )
