@@ -9,7 +9,7 @@ is a page, such as guides/device.md, or an entry of the data:
 
     error_messages/memory#out-of-memory    environment_variables#PYTORCH_MPS_FAST_MATH    faq#slow (an answer)
     wrong_results#177116 (number of the first source)    versions#2.15    published_speeds#speeds-bert
-    cuda_only_packages#triton    claims/device#is-built    programs/speech#dia
+    cuda_only_packages#triton    claims/device#is-built    programs/text-to-speech#dia
 
 A record holds the hash of the English text: of a page its Markdown without front matter (of those of
 questions without their answers, which are entries), of an entry its English fields and sources. Measurements
