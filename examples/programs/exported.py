@@ -7,6 +7,7 @@ that are not in the requirements: where one is missing, a line names the command
 import contextlib
 import importlib
 import importlib.util
+import io
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -64,8 +65,9 @@ def traced(export: Export) -> ExportedProgram:
 
 def write_program(path: Path, export: Export) -> nn.Module:
     """Write a program that needs only PyTorch to `path`; return the network loaded from it."""
-    program = traced(export)
-    replace_file(path, lambda file: torch.export.save(program, file))
+    whole = io.BytesIO()  # where a write fails, PyTorch's archive would end the process (2.15.0)
+    torch.export.save(traced(export), whole)
+    replace_file(path, lambda file: file.write(whole.getbuffer()))
     return torch.export.load(path).module()
 
 
