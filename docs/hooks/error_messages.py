@@ -94,9 +94,9 @@ FILTER = """\
  autocomplete="off" spellcheck="false">\
 <button type="submit">{find}</button></div>
 <p role="status"></p>
-<p data-nothing hidden>{nothing} <a href="?q=">{search}</a> · \
-<a href="{start}start/check-setup/#ask">{ask}</a></p>
 <ol hidden></ol>
+<p data-else hidden><span>{nothing}</span> <a href="?q=">{search}</a> · \
+<a href="{start}start/check-setup/#ask">{ask}</a></p>
 </form>
 """
 

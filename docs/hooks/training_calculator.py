@@ -42,6 +42,8 @@ TEXT: dict[str, dict[str, Any]] = {
         "gigabits": "Network, Gbit/s",
         "instead": "counts instead of work, peak and share",
         "cores": "{name}, {gpu_cores} GPU cores",
+        "missing": "To compute a time, fill in the seconds per step that you measured, or work, peak and share. "
+        "A peak is filled in only for chips whose peak has a source.",
         "result": {
             "step": "Per step",
             "time": "Time on the Mac",
@@ -78,6 +80,8 @@ TEXT: dict[str, dict[str, Any]] = {
         "gigabits": "网络，Gbit/s",
         "instead": "填了就不用计算量、峰值和比例",
         "cores": "{name}，{gpu_cores} 核 GPU",
+        "missing": "要算出时间，请填写实测的每步秒数，或者计算量、峰值和比例。"
+        "只有峰值有来源的芯片，才会自动填入峰值。",
         "result": {
             "step": "每步",
             "time": "在 Mac 上的时间",
@@ -189,7 +193,7 @@ def calculator(language: str) -> str:
     data += f' data-currency="{CURRENCY[language]}"'
     return f"""<div class="training-calculator {MADE_FROM_DATA}" {data} hidden>
 {form(language)}
-<div class="training-calculator__results" role="status"><dl>{shown}</dl></div>
+<div class="training-calculator__results" role="status"><p data-missing>{TEXT[language]["missing"]}</p><dl>{shown}</dl></div>
 </div>
 """
 

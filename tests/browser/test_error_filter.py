@@ -82,7 +82,7 @@ def test_nothing_is_shown_before_anything_is_typed(opened):
     page = opened()
     assert page.get_by_label("Find your error message").is_visible()
     assert page.locator(".error-list a").count() == len(MESSAGES)
-    assert found(page) == [] and not page.locator("[data-nothing]").is_visible()
+    assert found(page) == [] and not page.locator("[data-else]").is_visible()
 
 
 @pytest.mark.parametrize("wrapped", ["{}", TRACEBACK], ids=["alone", "in a traceback"])
@@ -111,6 +111,8 @@ def test_a_few_words_and_other_names_are_enough(opened, typed, ident):
     page = opened("zh/")
     page.get_by_label("查找你的报错").fill(typed)
     assert found(page)[0] == ident
+    assert page.locator("[data-else] a").first.is_visible()
+    assert not page.locator("[data-else] span").is_visible()
 
 
 @pytest.mark.parametrize(
@@ -138,8 +140,8 @@ def test_operators_without_an_entry_find_their_kind(opened, typed, ident):
 def test_without_a_message_search_and_question_are_offered(opened, typed):
     page = opened()
     page.get_by_label("Find your error message").fill(typed)
-    assert found(page) == []
-    links = page.locator("[data-nothing] a").evaluate_all("links => links.map(link => link.href)")
+    assert found(page) == [] and page.locator("[data-else] span").is_visible()
+    links = page.locator("[data-else] a").evaluate_all("links => links.map(link => link.href)")
     assert links[1] == "https://handbook.example/start/check-setup/#ask"
     asked = page.evaluate("link => new URL(link).searchParams.get('q')", links[0])
     assert asked == typed

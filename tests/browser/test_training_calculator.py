@@ -125,6 +125,16 @@ def test_measured_seconds_count_instead_of_the_estimate(form):
     assert float(shown(form)["step"].split()[0]) == pytest.approx(2 * float(estimated.split()[0]), rel=0.01)
 
 
+def test_without_a_peak_it_says_what_to_fill_in(form, language):
+    hint = form.locator("[data-missing]")
+    assert not hint.is_visible()
+    label = next(name for name, values in machines(language) if values["peak"] is None)
+    form.locator("select").nth(1).select_option(label=label)
+    assert hint.is_visible() and shown(form)["time"] == "–"
+    type_in(form, measured=0.5)
+    assert not hint.is_visible()
+
+
 def test_what_cannot_be_computed_is_a_dash(form):
     assert shown(form)["rent"] == "–"  # no rent is filled in
     type_in(form, price=0.3, watts=None)

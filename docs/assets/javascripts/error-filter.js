@@ -53,7 +53,7 @@ function startErrorFilter() {
   const form = document.querySelector("[data-error-filter]")
   if (!form) return
   const field = form.querySelector("input"), lists = document.querySelectorAll(".error-list")
-  const [status, nothing, found] = ["[role=status]", "[data-nothing]", "ol"].map(part => form.querySelector(part))
+  const [status, elsewhere, found] = ["[role=status]", "[data-else]", "ol"].map(part => form.querySelector(part))
   form.hidden = false
   form.addEventListener("submit", event => {
     field.value = cutError(field.value)
@@ -67,8 +67,9 @@ function startErrorFilter() {
     const links = text.length < 3 ? [] : nearestErrors(read ??= readErrors(lists), text)
     found.replaceChildren(...links.map(link => link.parentElement.cloneNode(true)))
     found.hidden = links.length === 0
-    nothing.hidden = text.length < 3 || links.length > 0
-    nothing.querySelector("a").search = new URLSearchParams({ q: text.slice(0, 300) })
+    elsewhere.hidden = text.length < 3
+    elsewhere.querySelector("span").hidden = links.length > 0
+    elsewhere.querySelector("a").search = new URLSearchParams({ q: text.slice(0, 300) })
     status.textContent = links.length === 0 ? "" : form.dataset.found.replace("{found}", links.length)
   }
   field.addEventListener("input", show)

@@ -54,6 +54,7 @@ function startTrainingCalculator() {
       rent: [rented / 3600 * value("per_hour"), money],
       network: [sent / (value("gigabits") * 1e9), number => figures(number) + " s"],
     }
+    box.querySelector("[data-missing]").hidden = Number.isFinite(seconds)
     for (const [name, [number, write]] of Object.entries(results))
       box.querySelector(`[data-result=${name}]`).textContent = Number.isFinite(number) ? write(number) : "–"
   }
