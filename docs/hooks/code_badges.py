@@ -264,7 +264,9 @@ def _line(text: str, badges: list[tuple[str, str]], copy: str | None = None, par
 
     `copy` is what the copy button brings in place of the block (docs/assets/javascripts/site.js).
     """
-    marks = [f'<span class="code-badge code-badge--{style}">{name}</span>' for style, name in badges]
+    # Each mark is left out of the search for itself: the plugin takes the end of one for that of the whole line.
+    style_and_name = '<span class="code-badge code-badge--{}" data-search-exclude>{}</span>'
+    marks = [style_and_name.format(style, name) for style, name in badges]
     more = " code-origin--part" * part
     whole = f' data-copy="{escape(copy).translate(IN_AN_ATTRIBUTE)}"' if copy else ""
     return f'<span class="code-origin{more}"{whole} data-search-exclude>{" ".join([text, *marks])}</span>'

@@ -1,9 +1,11 @@
 """The lines under code blocks: right words from the record, none for changed text, in the right place."""
 
+import re
 from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup, SoupStrainer
+from material.plugins.search.plugin import Parser
 from mkdocs.exceptions import PluginError
 
 from docs.hooks.code_badges import WORDS, Facts, add_badges, add_badges_to_notebook
@@ -46,6 +48,13 @@ def added(markdown, facts, language="en", source_url=""):
     return [line for line in lines if "code-origin" in line]
 
 
+def searched(line):
+    """Return the words of a section around a line that the search sees."""
+    parser = Parser()
+    parser.feed(f'<h2 id="a">A</h2><p>before</p>{line}<p>after</p>')
+    return " ".join(re.sub("<[^>]+>", " ", "".join(parser.data[-1].text)).split())
+
+
 @pytest.mark.parametrize(
     ("record", "english", "chinese"),
     [
@@ -79,6 +88,7 @@ def test_badges_say_what_was_measured(known, record, english, chinese):
         badges = BeautifulSoup(line, "html.parser").select(".code-badge")
         assert [badge.get_text() for badge in badges] == expected
         assert "<code>snippets/a.py</code>" in line
+        assert searched(line).strip() == "before after"
 
 
 def test_changed_text_has_neither_badge_nor_versions(known):
