@@ -4,13 +4,15 @@ import numpy
 import pandas
 import pytest
 import torch
+from pandas.tseries.holiday import USFederalHolidayCalendar
 
 from examples.indicator_transformer.bars import Bars
 from examples.indicator_transformer.context_features import CONTEXT
-from examples.indicator_transformer.data_sources import load_for_training
+from examples.indicator_transformer.data_sources import clock_of, load_for_training
 from examples.indicator_transformer.generated_bars import generate_market
 from examples.indicator_transformer.history import WARM_UP
 from examples.indicator_transformer.indicators import INDICATORS, SMALL, compute_indicators
+from examples.indicator_transformer.learned import FEWEST, difference
 from examples.indicator_transformer.model import IndicatorTransformer, Size
 from examples.indicator_transformer.options import resolve
 from examples.indicator_transformer.samples import (
@@ -314,6 +316,59 @@ def test_needed_daily_bars_are_named_and_suffice(tmp_path, bars):
         load_for_training(settings)
     table[:970].to_csv(folder / "ONE.csv")
     assert len(load_for_training(settings).training) == 64
+
+
+def held_out_stretches(index, stride, share=0.2):
+    """Return the stretches of time that a verdict on one symbol with bars at `index` would count."""
+    at = [bar for bar in range(stride - 1, len(index) - HORIZON, stride) if bar >= WARM_UP]
+    part = Samples(*[torch.ones(len(at), 1)] * 5, torch.tensor(at))
+    all_bars = [Bars("A", pandas.DataFrame(index=index), index[1] - index[0], "")]
+    clock = clock_of(all_bars, *split_by_time([part], all_bars, share, HORIZON), HORIZON)
+    return difference(torch.zeros(len(clock.times)), clock).stretches
+
+
+def trading_days(start):
+    days = pandas.bdate_range(start, periods=2300)
+    return days.difference(USFederalHolidayCalendar().holidays("2000", "2040"))
+
+
+def days_with_golden_weeks(start):
+    """Return weekdays without two weeks a year, roughly those of Shanghai."""
+    days = pandas.bdate_range(start, periods=2300)
+    return days[~(days.month.isin([2, 10]) & (days.day < 8))]
+
+
+def session_minutes(*parts):
+    minutes = numpy.concatenate([numpy.arange(*part) for part in parts]).astype("timedelta64[m]")
+
+    def index(start):
+        days = pandas.bdate_range(start, periods=60).to_numpy().astype("datetime64[m]")
+        first = start.day * 7  # the file begins within a session
+        return pandas.DatetimeIndex((days[:, None] + minutes).ravel())[first:]
+
+    return index
+
+
+@pytest.mark.parametrize(
+    ("bars_from", "stride", "share", "enough", "to_train"),
+    [
+        (trading_days, 1, 0.2, 1_750, 970),
+        (days_with_golden_weeks, 1, 0.2, 1_850, 970),
+        (lambda start: pandas.date_range(start, periods=2000), 1, 0.2, 1_650, 970),
+        (session_minutes((570, 690), (780, 900)), 60, 0.2, 12_000, 5_660),
+        (session_minutes((570, 960)), 60, 0.2, 19_000, 5_660),
+        (lambda start: pandas.date_range(start, periods=70_000, freq="min"), 60, 0.2, 66_000, 5_660),
+        (trading_days, 1, 0.5, 1_250, 970),
+    ],
+)
+def test_the_bars_that_the_page_names_are_enough_for_a_verdict(bars_from, stride, share, enough, to_train):
+    """Whenever they begin; a tenth fewer are not, and those that suffice to train are far too few."""
+    indices = [bars_from(start) for start in pandas.date_range("2015-01-01", periods=12, freq="17D")]
+    assert bars_needed(64, 0.2, HORIZON, stride) == to_train
+    assert min(held_out_stretches(index[:enough], stride, share) for index in indices) >= FEWEST
+    if share == 0.2:
+        for count in (enough * 9 // 10, to_train):
+            assert min(held_out_stretches(index[:count], stride) for index in indices) < FEWEST
 
 
 def symbols_of(bar):
