@@ -264,7 +264,7 @@ def _line(text: str, badges: list[tuple[str, str]], copy: str | None = None, par
 
     `copy` is what the copy button brings in place of the block (docs/assets/javascripts/site.js).
     """
-    # Each mark is left out of the search for itself: the plugin takes the end of one for that of the whole line.
+    # Each mark is left out of the search by itself: the plugin takes the end of one for that of the line.
     style_and_name = '<span class="code-badge code-badge--{}" data-search-exclude>{}</span>'
     marks = [style_and_name.format(style, name) for style, name in badges]
     more = " code-origin--part" * part

@@ -42,8 +42,8 @@ TEXT: dict[str, dict[str, Any]] = {
         "gigabits": "Network, Gbit/s",
         "instead": "counts instead of work, peak and share",
         "cores": "{name}, {gpu_cores} GPU cores",
-        "missing": "To compute a time, fill in the seconds per step that you measured, or work, peak and share. "
-        "A peak is filled in only for chips whose peak has a source.",
+        "missing": "To compute a time, fill in the seconds per step that you measured, or work, peak and "
+        "share. A peak is filled in only for chips whose peak has a source.",
         "result": {
             "step": "Per step",
             "time": "Time on the Mac",
@@ -191,9 +191,10 @@ def calculator(language: str) -> str:
     )
     data = f'data-training-calculator data-units="{"|".join(UNITS[language])}"'
     data += f' data-currency="{CURRENCY[language]}"'
+    missing = f'<p data-missing>{TEXT[language]["missing"]}</p>'
     return f"""<div class="training-calculator {MADE_FROM_DATA}" {data} hidden>
 {form(language)}
-<div class="training-calculator__results" role="status"><p data-missing>{TEXT[language]["missing"]}</p><dl>{shown}</dl></div>
+<div class="training-calculator__results" role="status">{missing}<dl>{shown}</dl></div>
 </div>
 """
 
