@@ -19,4 +19,4 @@ def write_digits(folder: Path) -> None:
 
 # --8<-- [end:digit_pictures]
 if __name__ == "__main__":
-    write_digits(Path("my_pictures"))
+    write_digits(Path("digit_pictures"))

@@ -96,6 +96,14 @@ def find_parts(folder: Path) -> dict[str, Path]:
     return {train.name: train} | {found[name].name: found[name] for name in HELD_OUT if name in found}
 
 
+def beside_parts(folder: Path, parts: dict[str, Path]) -> Iterator[str]:
+    """Yield a note that names the folders beside those of the parts, which may be classes by mistake."""
+    names = [f"{path.name}/" for path in subfolders(folder) if path.name not in parts]
+    if parts and names:
+        more = ", …" if len(names) > 5 else ""
+        yield f"not used beside {next(iter(parts))}/: {', '.join(names[:5])}{more}"
+
+
 def check_no_parts(folder: Path, places: list[Path]) -> None:
     """Raise UsageError for names such as seg_train and seg_test, which would become two classes."""
     words = {path: set(re.split(r"[^a-z]+", path.name.lower())) for path in places}
@@ -222,7 +230,7 @@ def split(folder: Path) -> tuple[list[str], dict[str, list[tuple[Path, int]]], l
     if not all(found.values()):
         empty = next(name for name, pairs in found.items() if not pairs)
         raise UsageError(f"{folder} has no picture that is {empty}; add pictures, five per class at least")
-    return names, found, [*notes, *listing.notes()]
+    return names, found, [*beside_parts(folder, parts), *notes, *listing.notes()]
 
 
 def check_readable(names: list[str], train: Part, test: Part, unreadable: list[UnreadablePicture]) -> None:

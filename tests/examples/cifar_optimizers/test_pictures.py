@@ -197,6 +197,20 @@ def test_parts_without_classes_are_left_out(tmp_path):
     assert (len(load(tmp_path).train_labels), load(tmp_path).test_labels.tolist()) == (8, [0, 1])
 
 
+def test_folders_beside_the_parts_are_named(tmp_path):
+    for part in ("train", "test"):
+        write_pictures(tmp_path / part, {"0": 5, "1": 5})
+    assert load(tmp_path).notes == ()
+    write_pictures(tmp_path, {"cat": 5, "dog": 5})
+    (tmp_path / ".cache").mkdir()
+    data = load(tmp_path)
+    assert data.class_names == ("0", "1")
+    assert data.notes == ("not used beside train/: cat/, dog/",)
+    write_pictures(tmp_path, dict.fromkeys(("eel", "fox", "gnu", "hen"), 1))
+    (note,) = load(tmp_path).notes
+    assert note.endswith(": cat/, dog/, eel/, fox/, gnu/, …")
+
+
 def test_moved_as_the_line_says_they_are_read(tmp_path):
     """The cure for Kaggle's folders."""
     data_forms.kaggle_labels(tmp_path)
