@@ -5,18 +5,19 @@ import signal
 
 import torch
 
-stopped: list[int] = []
+step, stopped = 0, list[int]()
 for number in (signal.SIGINT, signal.SIGTERM):  # Ctrl-C, and `kill`
     signal.signal(number, lambda number, frame: stopped.append(number))
 
 model = torch.nn.Linear(4, 2)
-for step in range(1, 1_000_001):
-    model(torch.randn(8, 4)).square().mean().backward()  # here: your training step
-    if step == 100:
-        signal.raise_signal(signal.SIGTERM)  # the same signal as `kill`
-    if stopped:  # the step is complete
-        break
+optimizer = torch.optim.AdamW(model.parameters())
+while step < 1000 and not stopped:  # a signal does not interrupt the step
+    model(torch.randn(8, 4)).square().mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    step += 1
 
-torch.save({"model": model.state_dict(), "step": step}, "last.pt")
-print("saved after step", step, "because of", signal.Signals(stopped[0]).name)
+state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}
+torch.save(state, "last.pt")
+print("saved after step", step)
 # --8<-- [end:recipe]
