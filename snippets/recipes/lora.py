@@ -7,7 +7,7 @@ from peft import LoraConfig, get_peft_model
 from transformers import LlamaConfig, LlamaForCausalLM, Trainer, TrainingArguments
 
 torch.manual_seed(0)
-rows = (torch.arange(64)[:, None] + torch.arange(16)) % 50  # sentences that count
+rows = (torch.arange(64)[:, None] + torch.arange(16)) % 50  # rows such as 3, 4, 5
 data = [{"input_ids": row, "labels": row} for row in rows]
 size = {"vocab_size": 50, "hidden_size": 32, "intermediate_size": 64}
 heads = {"num_hidden_layers": 2, "num_attention_heads": 2, "initializer_range": 0.5}
