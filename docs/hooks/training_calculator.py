@@ -191,7 +191,7 @@ def calculator(language: str) -> str:
     )
     data = f'data-training-calculator data-units="{"|".join(UNITS[language])}"'
     data += f' data-currency="{CURRENCY[language]}"'
-    missing = f'<p data-missing>{TEXT[language]["missing"]}</p>'
+    missing = f"<p data-missing>{TEXT[language]['missing']}</p>"
     return f"""<div class="training-calculator {MADE_FROM_DATA}" {data} hidden>
 {form(language)}
 <div class="training-calculator__results" role="status">{missing}<dl>{shown}</dl></div>

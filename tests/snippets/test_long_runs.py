@@ -44,7 +44,7 @@ def test_a_signal_ends_the_loop_after_its_step(path, number, batches, tmp_path):
     torch.testing.assert_close(state["model"], dict(names["model"].state_dict()), rtol=0, atol=0)
 
 
-def test_the_next_start_goes_on_as_if_nobody_had_stopped_it(batches, tmp_path):
+def test_the_next_start_goes_on_as_if_never_stopped(batches, tmp_path):
     for folder in ("stopped", "whole"):
         (tmp_path / folder).mkdir()
     batches(0)

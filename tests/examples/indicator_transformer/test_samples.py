@@ -361,7 +361,7 @@ def session_minutes(*parts):
         (trading_days, 1, 0.5, 1_250, 970),
     ],
 )
-def test_the_bars_that_the_page_names_are_enough_for_a_verdict(bars_from, stride, share, enough, to_train):
+def test_bars_on_the_page_are_enough_for_a_verdict(bars_from, stride, share, enough, to_train):
     """Whenever they begin; a tenth fewer are not, and those that suffice to train are far too few."""
     indices = [bars_from(start) for start in pandas.date_range("2015-01-01", periods=12, freq="17D")]
     assert bars_needed(64, 0.2, HORIZON, stride) == to_train
