@@ -6,10 +6,16 @@ python examples/check_setup.py
 python examples/indicator_transformer/train.py --quick
 # --8<-- [end:check]
 
-# --8<-- [start:own-data]
-mkdir -p prices
+# --8<-- [start:trial-data]
+mkdir -p trial-prices
 python -c "from examples.indicator_transformer.generated_bars import generate_market as market
-market(9_000, seed=3).bars.table.to_csv('prices/ACME.csv')"
+market(9_000, seed=3).bars.table.to_csv('trial-prices/ACME.csv')"
+# --8<-- [end:trial-data]
+
+# In the tests, the generated prices are the reader's.
+cp -R trial-prices prices
+
+# --8<-- [start:own-data]
 python examples/indicator_transformer/check_data.py prices
 python examples/indicator_transformer/train.py --data prices --out runs/mine
 # --8<-- [end:own-data]
