@@ -1,8 +1,6 @@
 """Compare the gradient on the device with the one on the CPU; float64 judges both."""
 
 # --8<-- [start:recipe]
-import copy
-
 import torch
 
 device = "mps" if torch.backends.mps.is_available() else "cpu"
@@ -11,9 +9,11 @@ x = torch.randn(32, 64)
 
 
 def gradient(device, dtype):
-    network = copy.deepcopy(model).to(device, dtype)
-    network(x.to(device, dtype)).square().mean().backward()
-    return next(network.parameters()).grad.cpu().double()
+    model.to(device, dtype).zero_grad()
+    inputs = x.to(device, dtype if x.is_floating_point() else x.dtype)
+    model(inputs).square().mean().backward()  # your loss
+    grads = [p.grad.flatten() for p in model.parameters() if p.grad is not None]
+    return torch.cat(grads).cpu().double()
 
 
 exact = gradient("cpu", torch.float64)  # MPS has no float64

@@ -19,8 +19,8 @@ with torch.utils.flop_counter.FlopCounterMode(display=False) as count:
     step()  # on the CPU, because on MPS the count would be too low
 
 model, batch = model.to(device), batch.to(device)
-step()  # the warm-up
-seconds = timeit(step, number=20) / 20
+timeit(step, number=10)  # the warm-up
+seconds = timeit(step, number=30) / 30
 print(f"{count.get_total_flops() / 1e9:.2f} GFLOP, {seconds:.3f} s per step ({device})")
 print(f"{steps:,} steps: {steps * seconds / 3600:.1f} h")
 # --8<-- [end:recipe]
