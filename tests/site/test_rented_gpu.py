@@ -1,4 +1,4 @@
-"""The commands for a rented GPU, run here: the rented machine is a folder, and `scp` and `ssh` copy to and enter it."""
+"""The commands for a rented GPU, run here: a folder stands in for that machine, and `scp` copies to it."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The recipe that compares one gradient takes a reader's own network, and notices one wrong gradient among many."""
+"""The recipe that compares gradients takes a reader's own network, and notices one wrong gradient of many."""
 
 import pytest
 import torch
@@ -13,7 +13,7 @@ OWN = {
 
 
 class WrongOnceLinear(nn.Linear):
-    """A layer whose gradient is twice the right one in its third pass, which the recipe computes on the device."""
+    """A layer whose gradient is doubled in its third pass, which the recipe computes on the device."""
 
     passes = 0
 
