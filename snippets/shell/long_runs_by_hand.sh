@@ -3,7 +3,7 @@
 
 # --8<-- [start:nohup]
 mkdir -p runs
-nohup caffeinate -i python -u train.py > runs/night.log 2>&1 &
+nohup caffeinate -i python -u train.py >> runs/night.log 2>&1 &
 # --8<-- [end:nohup]
 
 # --8<-- [start:follow]

@@ -51,7 +51,7 @@ def test_address_is_added_to_the_settings_of_ssh(tmp_path):
 
 
 @pytest.mark.long
-def test_a_run_goes_to_the_rented_machine_and_comes_home(tmp_path):
+def test_a_run_goes_there_and_comes_home(tmp_path):
     rented, mac, programs = (tmp_path / name for name in ("rented", "mac", "programs"))
     for folder in (rented, mac, programs):
         folder.mkdir()
