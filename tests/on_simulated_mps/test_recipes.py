@@ -25,7 +25,6 @@ def test_most_recipes_choose_a_device():
         "hydra_overrides",
         "lightning_on_mps",
         "long_runs",
-        "lora",
         "openmp",
         "several_processes",
         "trainer",

@@ -35,7 +35,6 @@ NEEDS = {  # beside PyTorch
     "accelerate_loop": {"accelerate"},
     "hydra_overrides": {"hydra"},
     "lightning_on_mps": {"pytorch_lightning"},
-    "lora": {"peft", "transformers"},
     "trainer": {"transformers"},
 }
 needs_a_compiler = pytest.mark.skipif(
@@ -46,7 +45,6 @@ PROGRAMS = {
     "compile": [pytest.mark.program, needs_a_compiler],
     "benchmarking": pytest.mark.program,  # these two compute for seconds
     "time_and_cost": pytest.mark.program,
-    "lora": pytest.mark.slow,
     "trainer": pytest.mark.slow,
 }
 

@@ -41,6 +41,7 @@ OWN = {  # files that nobody else makes
     "examples/programs/identity.py": "the note in the downloaded project",
     "snippets/openmp_runtimes.py": "/proc",
     "snippets/trainer_on_mac.py": "what the same callback has written into its checkpoint",
+    "snippets/lora_train.py": "the texts of the reader, who pastes it",
     "snippets/long_runs_resumed.py": "what the same loop has saved",
     "snippets/operator_support.py": "a list of PyTorch",
 }

@@ -1,0 +1,19 @@
+"""The LoRA of frameworks/trainer.md on the simulated MPS device."""
+
+import pytest
+from accelerate.state import AcceleratorState
+
+from tests.lora_script import check_training_and_resume
+
+
+@pytest.fixture(autouse=True)
+def fresh_accelerator():
+    """Let Accelerate choose anew: it remembers its device for the whole process."""
+    AcceleratorState._reset_state(reset_partial_state=True)
+    yield
+    AcceleratorState._reset_state(reset_partial_state=True)
+
+
+@pytest.mark.slow
+def test_an_interrupted_training_ends_with_the_same_matrices(tmp_path):
+    check_training_and_resume(tmp_path, "mps")
