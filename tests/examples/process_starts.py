@@ -231,7 +231,7 @@ def start(job):
 def wait(children, patience, like_torchrun):
     """Return the exit codes of children; kill them when it takes too long.
 
-    Like torchrun, end all when one fails: they get SIGTERM.
+    Like torchrun, end all when one fails: they get SIGTERM, and SIGKILL half a minute later.
     """
     codes, timers = {}, [threading.Timer(patience, end, (children, signal.SIGKILL))]
     timers[0].start()
@@ -240,16 +240,20 @@ def wait(children, patience, like_torchrun):
         codes[children.pop(child)] = os.waitstatus_to_exitcode(status)
         if like_torchrun and os.waitstatus_to_exitcode(status) and len(timers) == 1:
             timers.append(threading.Timer(0.1, end, (children, signal.SIGTERM)))
-            timers[1].start()
+            timers.append(threading.Timer(30, end, (children, signal.SIGKILL)))
+            for timer in timers[1:]:
+                timer.start()
     for timer in timers:
         timer.cancel()
+        timer.join()  # a fork beside a thread can take over its locks
     return [code for _, code in sorted(codes.items())]
 
 
 def end(children, number):
     """Send the children that are left a signal."""
     for child in list(children):
-        os.kill(child, number)
+        with contextlib.suppress(ProcessLookupError):  # it has ended, and nobody has noticed yet
+            os.kill(child, number)
 
 
 def main():
