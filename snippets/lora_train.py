@@ -11,8 +11,17 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, DataCollatorForSeq
 from transformers import Trainer, TrainingArguments
 
 NAME = "Qwen/Qwen3-0.6B"  # a name on the Hub, or a folder with a model
-lines = Path("texts.jsonl").read_text("utf-8").split("\n")
-texts = [json.loads(line)["text"] for line in lines if line.strip()]
+FILE = Path("texts.jsonl")  # or a plain text, such as notes.txt
+
+if not FILE.exists():
+    raise SystemExit(f"error: there is no file {FILE.resolve()}; write your texts into it")
+texts = [FILE.read_text("utf-8")]
+if FILE.suffix == ".jsonl":
+    for number, line in enumerate(texts.pop().split("\n"), 1):
+        try:
+            texts += [json.loads(line)["text"]] if line.strip() else []
+        except (ValueError, KeyError, TypeError):
+            raise SystemExit(f'error: line {number} of {FILE} is not {{"text": "…"}}') from None
 
 tokenizer = AutoTokenizer.from_pretrained(NAME)
 tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token

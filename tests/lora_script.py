@@ -56,6 +56,18 @@ def adapter(folder: Path) -> torch.Tensor:
     return torch.cat([matrices[name].flatten() for name in sorted(matrices)])
 
 
+def check_missing_and_wrong_texts(folder: Path) -> None:
+    """Start without texts, and with lines that are none: each ends with one line that tells it."""
+    with pytest.raises(
+        SystemExit, match=r"^error: there is no file /.*texts\.jsonl; write your texts into it$"
+    ):
+        train(folder)
+    for line in ("Hello", '{"text": "He said "no""}', '{"words": "Hello"}', '"Hello"'):
+        (folder / "texts.jsonl").write_text(f'{{"text": "Hello"}}\n\n{line}\n', encoding="utf-8")
+        with pytest.raises(SystemExit, match=r'^error: line 3 of texts\.jsonl is not {"text": "…"}$'):
+            train(folder)
+
+
 def check_training_and_resume(folder: Path, device: str) -> None:
     """Train at once, and interrupted: both end with the same matrices, on this device."""
     whole, halves = prepare(folder / "whole"), prepare(folder / "halves")

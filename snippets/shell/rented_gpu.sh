@@ -5,6 +5,7 @@ set -e
 # --8<-- [start:host]
 mkdir -p ~/.ssh
 cat >> ~/.ssh/config <<'END'
+
 Host gpu
     HostName gpu.example.com
     Port 22

@@ -3,7 +3,7 @@
 import pytest
 from accelerate.state import AcceleratorState
 
-from tests.lora_script import check_training_and_resume
+from tests.lora_script import check_missing_and_wrong_texts, check_training_and_resume
 
 
 @pytest.fixture(autouse=True)
@@ -17,3 +17,7 @@ def fresh_accelerator():
 @pytest.mark.slow
 def test_an_interrupted_training_ends_with_the_same_matrices(tmp_path):
     check_training_and_resume(tmp_path, "mps")
+
+
+def test_missing_or_wrong_texts_are_one_line(tmp_path):
+    check_missing_and_wrong_texts(tmp_path)

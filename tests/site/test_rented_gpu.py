@@ -45,7 +45,7 @@ def run(section: str, folder: Path, **variables: str) -> str:
 def test_address_is_added_to_the_settings_of_ssh(tmp_path):
     (tmp_path / ".ssh").mkdir()
     settings = tmp_path / ".ssh" / "config"
-    settings.write_text("Host other\n")
+    settings.write_text("Host other")  # some editors end a file so
     run("host", tmp_path, HOME=str(tmp_path))
     assert settings.read_text().startswith("Host other\nHost gpu\n    HostName gpu.example.com\n")
 

@@ -4,7 +4,8 @@ import pytest
 import torch
 from transformers import Trainer
 
-from tests.lora_script import check_training_and_resume, prepare, train
+from tests.lora_script import check_missing_and_wrong_texts, check_training_and_resume, prepare, train
+from tests.recipe_runs import ROOT, run_recipe
 
 pytestmark = [pytest.mark.program, pytest.mark.slow]
 
@@ -26,3 +27,17 @@ def test_texts_are_cut_end_and_are_padded(tmp_path, special, monkeypatch):
     assert batch["input_ids"].shape == batch["labels"].shape == (1, 64)
     assert batch["labels"][0, 15:].tolist() == [tokenizer.eos_token_id] + [-100] * 48
     assert batch["attention_mask"].sum() == 16
+
+
+def test_missing_or_wrong_texts_are_one_line(tmp_path):
+    check_missing_and_wrong_texts(tmp_path)
+
+
+def test_plain_text_is_cut(tmp_path, monkeypatch):
+    monkeypatch.setattr(Trainer, "train", lambda *_, **__: None)
+    folder = prepare(tmp_path)
+    (folder / "notes.txt").write_text("a\n" * 300, encoding="utf-8")
+    script = (ROOT / "snippets/lora_train.py").read_text(encoding="utf-8")
+    (folder / "own.py").write_text(script.replace("texts.jsonl", "notes.txt"), encoding="utf-8")
+    _, names = run_recipe(folder / "own.py", folder)
+    assert [len(row["input_ids"]) for row in names["data"]] == [512, 89]
