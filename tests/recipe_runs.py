@@ -15,7 +15,8 @@ import torch
 from examples.verifying import recipes
 
 ROOT, RECIPES = recipes.ROOT, recipes.RECIPES
-NOT_EVERYWHERE = {"export_core_ml": "coremltools", "export_onnx": "onnxruntime"}  # have no wheels for some machines
+# These have no wheels for some machines.
+NOT_EVERYWHERE = {"export_core_ml": "coremltools", "export_onnx": "onnxruntime"}
 OURS = ("snippets", "examples")  # what readers do not have
 
 

@@ -75,6 +75,12 @@ def test_a_free_batch_of_core_ml_has_bounds(ct):
 
 
 @pytest.mark.slow
+def test_core_ml_does_not_take_bf16(ct):
+    with pytest.raises(KeyError, match=r"torch\.bfloat16"):
+        ct.convert(program(nn.Linear(3, 2).bfloat16().eval(), torch.rand(1, 3).bfloat16()))
+
+
+@pytest.mark.slow
 def test_core_ml_does_not_take_batchnorm_in_training_mode(ct):
     with pytest.raises(NotImplementedError, match="Unsupported fx node _native_batch_norm_legit_functional"):
         ct.convert(program(nn.BatchNorm1d(3).train(), torch.rand(4, 3)))
