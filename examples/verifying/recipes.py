@@ -21,6 +21,8 @@ from examples.verifying.steps import (
 RECIPES = {path.stem: path for path in sorted((ROOT / "snippets/recipes").glob("*.py"))}
 SECONDS = {
     "compile": 6.0,
+    "export_core_ml": 6.0,
+    "export_onnx": 5.0,
     "lightning_on_mps": 6.0,
     "time_and_cost": 7.0,
     "two_tower_loss": 5.0,

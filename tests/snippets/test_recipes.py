@@ -20,7 +20,7 @@ from tools.checks.sections import parse_sections
 from tools.recordings import FOLDER
 
 LINES, COLUMNS = range(5, 16), 88
-OTHER_NAMES = {"several-gpus": "several_processes"}
+OTHER_NAMES = {"several-gpus": "several_processes", "export": "export_core_ml"}
 GUIDES = {
     f"guides/{path.name}": OTHER_NAMES.get(path.stem, path.stem.replace("-", "_"))
     for path in sorted((ROOT / "docs/en/guides").glob("*.md"))
@@ -33,6 +33,8 @@ FRAMEWORKS = {
 }
 NEEDS = {  # beside PyTorch
     "accelerate_loop": {"accelerate"},
+    "export_core_ml": {"coremltools"},
+    "export_onnx": {"onnxruntime"},
     "hydra_overrides": {"hydra"},
     "lightning_on_mps": {"pytorch_lightning"},
     "trainer": {"transformers"},
@@ -45,6 +47,8 @@ PROGRAMS = {
     "compile": [pytest.mark.program, needs_a_compiler],
     "benchmarking": pytest.mark.program,  # these two compute for seconds
     "time_and_cost": pytest.mark.program,
+    "export_core_ml": pytest.mark.slow,
+    "export_onnx": pytest.mark.slow,
     "trainer": pytest.mark.slow,
 }
 
