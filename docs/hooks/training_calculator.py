@@ -30,7 +30,7 @@ TEXT: dict[str, dict[str, Any]] = {
         "share": "Share reached, %",
         "watts": "Power, W",
         "price": "Price per kWh",
-        "on_the_bill": "on your bill",
+        "on_the_bill": "on your bill; filled in: EU mean, in euros",
         "off_peak": "Off-peak price",
         "off_peak_hours": "Off-peak hours a day",
         "not_needed": "empty if your price is always the same",

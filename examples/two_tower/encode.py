@@ -22,13 +22,18 @@ except ModuleNotFoundError:
     print(f"error: {__file__} needs examples/ and snippets/, as in the handbook; copy both", file=sys.stderr)
     sys.exit(2)
 
+import torch
+
+from examples.programs.array_files import read_npy
 from examples.programs.command_line import StrictParser, expanded, first_line, number, whole_number
 from examples.programs.failures import explained_failures
 from examples.programs.run_folder import check_empty, only_process
 from examples.two_tower.encoders import NAME as ENCODER
 from examples.two_tower.encoders import Encoder, NgramEncoder, SentenceEncoder
-from examples.two_tower.encoding import PROGRESS, begin, encode, gather, identity
+from examples.two_tower.encoding import KEYS, PROGRESS, begin, encode, gather, identity
+from examples.two_tower.options import resolve
 from examples.two_tower.pair_columns import Columns
+from examples.two_tower.pairs import split_by_article
 from snippets.device import pick_device
 from snippets.errors import RunError, UsageError, exit_with_one_line, tell
 from snippets.stop_signals import terminate_like_ctrl_c
@@ -134,7 +139,18 @@ def run(
         work.replace(out)
     size = sum(file.stat().st_size for file in out.iterdir())
     tell(f"written    {options.out}: vectors of {encoder.width} numbers, {size / 1e6:,.0f} MB, and the texts")
-    tell(f"train      python examples/two_tower/train.py --data {shlex.quote(str(options.out))}")
+    tell(f"train      {training(options.out)}")
+
+
+def training(out: Path) -> str:
+    """Return the command that trains on the vectors in `out`, or what is missing for it."""
+    defaults = resolve({"data": str(out)})
+    articles = torch.from_numpy(read_npy(out / KEYS)[:, 0])
+    learned = int((~split_by_article(articles, defaults.val_split, defaults.seed)).sum())
+    if learned < 2:  # the other pairs of a batch are the negatives
+        return f"not possible: {learned} of {len(articles)} pairs would be left to learn from; add others"
+    command = f"python examples/two_tower/train.py --data {shlex.quote(str(out))}"
+    return command if learned >= defaults.batch_size else f"{command} --batch-size {learned}"
 
 
 if __name__ == "__main__":

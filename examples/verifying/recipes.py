@@ -54,7 +54,7 @@ def differences(name: str, printed: str, on_mps: bool) -> list[str]:
 
 def without_device(text: str) -> str:
     """Return an output with one word for the devices of any machine."""
-    return re.sub(r"\b(?:cpu, mps|cpu|mps|cuda)\b", "DEVICE", text)
+    return re.sub(r"(?<!\+)\b(?:cpu, mps|cpu|mps|cuda)\b", "DEVICE", text)
 
 
 def run_recipe(path: Path, on_mps: bool, seconds: float) -> Found:

@@ -8,5 +8,6 @@ device = "mps" if mps else "cpu"
 model = torch.nn.Linear(1024, 10).to(device)
 images = torch.rand(256, 1024).to(device)
 model(images).logsumexp(1).mean().backward()
-print(device, model.weight.grad.shape)
+print(torch.__version__, device)
+print(model.weight.grad.shape)
 # --8<-- [end:recipe]

@@ -6,9 +6,10 @@ python examples/floorplan_diffusion/convert.py drawings --unit mm --snap 3 --nam
 # --8<-- [end:drawings]
 
 # --8<-- [start:small]
-python examples/floorplan_diffusion/train_nodes.py --data data/own --size small --epochs 200 --batch-size 32 \
-    --optimizer muon --lr 1e-2 --place-weight 20 --focus 2
-python examples/floorplan_diffusion/train_edges.py --data data/own --size small --lr 3e-3
+python examples/floorplan_diffusion/train_nodes.py --data data/own --size small --batch-size 32 --epochs 10000 \
+    --max-steps 8800 --optimizer muon --lr 1e-2 --place-weight 20 --focus 2
+python examples/floorplan_diffusion/train_edges.py --data data/own --size small --epochs 10000 --max-steps 1500 \
+    --lr 3e-3
 # --8<-- [end:small]
 
 # --8<-- [start:rplan]

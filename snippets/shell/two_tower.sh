@@ -24,6 +24,7 @@ python examples/benchmark.py two_tower --levels cpu,mps
 # --8<-- [start:own-pairs]
 python examples/two_tower/encode.py examples/two_tower/data/pairs.tsv --article page --out runs/pairs
 python examples/two_tower/train.py --data runs/pairs
+python examples/two_tower/search.py "your question"
 # --8<-- [end:own-pairs]
 
 # --8<-- [start:origin]

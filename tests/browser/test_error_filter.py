@@ -134,6 +134,34 @@ def test_operators_without_an_entry_find_their_kind(opened, typed, ident):
     assert found(page)[0] == ident
 
 
+NO_MEMORY = (
+    "RuntimeError: MPS backend out of memory (MPS allocated: {}, other allocations: {}, max allowed: {}). "
+    "Tried to allocate {} pool."
+)
+LIMIT = (
+    " Use PYTORCH_MPS_HIGH_WATERMARK_RATIO=0.0 to disable upper limit for memory allocations "
+    "(may cause system failure)."
+)
+
+
+@pytest.mark.parametrize(
+    ("typed", "ident"),
+    [
+        (NO_MEMORY.format("9.05 GiB", "384 KiB", "9.07 GiB", "32 MiB on private") + LIMIT, "out-of-memory"),
+        (NO_MEMORY.format("9.05 GiB", "0 bytes", "9.07 GiB", "256 bytes on shared") + LIMIT, "out-of-memory"),
+        (NO_MEMORY.format("17.6 GB", "256 bytes", "18.1 GB", "256 bytes on private"), "out-of-memory"),
+        ("MPS backend out of memory", "out-of-memory"),
+        (NO_MEMORY.format("0 bytes", "0 bytes", "7.93 GiB", "4.00 MiB on private") + LIMIT,
+         "out-of-memory-zero-bytes"),
+        (NO_MEMORY.format("0 bytes", "1.20 MB", "1.70 GB", "0 bytes on private"), "out-of-memory-zero-bytes"),
+    ],
+)  # fmt: skip
+def test_only_memory_never_allocated_is_a_virtual_machine(opened, typed, ident):
+    page = opened()
+    page.get_by_label("Find your error message").fill(typed)
+    assert found(page)[0] == ident
+
+
 @pytest.mark.parametrize(
     "typed", ["my cat is hungry today", "<img src=x onerror=alert(1)> &q=1#x", "？？？？"]
 )

@@ -1,8 +1,8 @@
 """Compare what a command printed with what is recorded of it: exactly, or with measurements masked.
 
-Masked are numbers, durations, sizes, paths, hashes, curves drawn in characters and whether a place of a
-report was met once or "N times" (a slow machine saves more often), nothing else: the two outputs must have
-the same lines, with the same words, in the same order.
+Masked are numbers, builds of PyTorch, durations, sizes, paths, hashes, curves drawn in characters and whether
+a place of a report was met once or "N times" (a slow machine saves more often), nothing else: the two outputs
+must have the same lines, with the same words, in the same order.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from itertools import groupby, zip_longest
 
 _MASKS = (
+    (re.compile(r"(?<=\d)\+(?:cpu|cu\d+)\b"), ""),  # builds of PyTorch
     (re.compile(r"\d{4}-\d\d-\d\d[_T ]\d\d[-:]\d\d[-:]\d\d"), "TIME"),  # names of run folders
     (re.compile(r"(?<![\w.])(?:~|\.{1,2})?/[\w./+@~-]+"), "PATH"),
     (re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b"), "HASH"),

@@ -7,9 +7,11 @@ function cutError(text) {
   return text.length > LONGEST_ERROR ? `${text.slice(0, 1500)} ${text.slice(1500 - LONGEST_ERROR)}` : text
 }
 
-// The words of a text, without paths, numbers and addresses of memory.
+// The words of a text, without paths, numbers, sizes and addresses of memory. Only where nothing was allocated, as on a
+// virtual Mac, a size counts: PyTorch prints others as GB or GiB, MB or MiB, and small ones as bytes.
 function errorWords(text) {
-  const plain = text.toLowerCase().replace(/(?:[~\w.@-]*\/){2,}\S*|\b0x[\da-f]+|\bline \d+/g, " ")
+  const plain = text.toLowerCase().replace("allocated: 0 bytes", "allocated nothing")
+    .replace(/(?:[~\w.@-]*\/){2,}\S*|\b0x[\da-f]+|\bline \d+|\b\d[\d.]* (?:[kmgt]i?b|bytes)\b/g, " ")
   return new Set(plain.split(/[^\p{L}\p{N}_]+/u).flatMap(word => word.includes("_") ? [word, ...word.split("_")] : word)
     .filter(word => /^\p{L}/u.test(word) && !/^(?:the|a|an|to|is|of|in|on|for|and|be|it|with)$/.test(word)))
 }

@@ -12,7 +12,7 @@ import numpy
 import pytest
 import torch
 
-from examples.two_tower import encode, encoding
+from examples.two_tower import encode, encoding, train
 from examples.two_tower.data_sources import TEXTS, find_data
 from examples.two_tower.encoders import NgramEncoder, SentenceEncoder
 from examples.two_tower.ngrams import stack_texts
@@ -72,11 +72,33 @@ def test_pages_encoded_equal_the_default_data(call, texts):
     assert "892 rows, 892 pairs, 30 articles" in done.out
 
 
-def test_the_printed_command_trains_on_the_folder(call, monkeypatch):
-    done = call(table(4))
+@pytest.mark.parametrize(
+    ("rows", "batch"), [(3, "2"), (10, "8"), (79, "63"), (80, None), (200, None)], ids=str
+)
+def test_the_printed_command_begins_a_training(call, rows, batch):
+    done = call(table(rows))
     words = shlex.split(done.out.splitlines()[-1])
-    assert words[1:] == ["python", "examples/two_tower/train.py", "--data", "v"]
-    assert find_data(words[-1]) == "texts"
+    wanted = ["--data", "v", *(["--batch-size", batch] if batch else [])]
+    assert words[1:] == ["python", "examples/two_tower/train.py", *wanted]
+    assert find_data("v") == "texts"
+    task = train.PROGRAM.prepare(train.read_command_line([*words[3:], "--device", "cpu"]))
+    assert (task.steps_per_epoch, task.samples_per_step) == (max(1, rows * 4 // 5 // 64), int(batch or 64))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        table(2),
+        "question,answer,article\n"
+        + "".join(f"question {row},answer {row},{row // 9}\n" for row in range(10)),
+    ],
+    ids=["two pairs", "nine of one article"],
+)
+def test_too_few_pairs_for_a_training_are_named(call, content):
+    done = call(content)
+    count = content.count("\n") - 1
+    line = f"train      not possible: 1 of {count} pairs would be left to learn from; add others"
+    assert (done.code, done.out.splitlines()[-1]) == (0, line)
 
 
 def test_chinese_texts_become_characters_and_their_pairs(call):

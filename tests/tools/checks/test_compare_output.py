@@ -10,6 +10,8 @@ from tools.checks.compare_output import compare, mask
     [
         ("epoch 1 | loss 2.30 | 1,021 images/s", "epoch 1 | loss 1.9e-01 |  17 images/s"),
         ("took 3.2 s", "took 2 min"),
+        ("PyTorch 2.15.0+cu132 on cpu", "PyTorch 2.13.0 on cpu"),
+        ("2.15.0+cu132, cpu", "2.13.0+cpu, cpu"),
         ("ended 4 s ago", "ended 1 min 33 s ago"),
         ("saved 92 kB", "saved 1.2 MB"),
         (
