@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-model, step, steps, stopped = torch.nn.Linear(4, 2), 0, 1000, list[int]()
+model, step, steps, stopped, end = torch.nn.Linear(4, 2), 0, 1000, list[int](), False
 optimizer = torch.optim.AdamW(model.parameters())
 for number in (signal.SIGINT, signal.SIGTERM):  # Ctrl-C, and `kill`
     signal.signal(number, lambda number, frame: stopped.append(number))
@@ -20,11 +20,11 @@ except FileNotFoundError:
     print("begins, because there is no last.pt")
 
 # --8<-- [end:go_on]
-while step < steps and not stopped:  # a signal does not interrupt the step
+while step < steps and not end:  # a signal does not interrupt the step
     model(torch.randn(8, 4)).square().mean().backward()
     optimizer.step()
     optimizer.zero_grad()
     step += 1
-    if step % 500 == 0 or step == steps or stopped:
+    if (end := bool(stopped)) or step % 500 == 0 or step == steps:  # read once a step
         torch.save([model.state_dict(), optimizer.state_dict(), step], "last.tmp")
         print("step", step, "is in", Path("last.tmp").replace("last.pt"))

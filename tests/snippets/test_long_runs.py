@@ -51,6 +51,16 @@ def test_a_signal_ends_the_loop_after_its_step(path, number, batches, tmp_path):
 
 
 @pytest.mark.parametrize("path", [RECIPE, RESUMED])
+def test_a_signal_after_the_save_loses_no_step(path, tmp_path):
+    """Such as in a line of the reader's, below those that save."""
+    section = path.read_text(encoding="utf-8").replace("# --8<-- [end:recipe]\n", "")
+    longer = tmp_path / "train.py"
+    longer.write_text(f"{section}    step == 100 and signal.raise_signal(signal.SIGINT)\n", encoding="utf-8")
+    _, names = run_recipe(longer, tmp_path)
+    assert saved(tmp_path)[2] == names["step"] == 101
+
+
+@pytest.mark.parametrize("path", [RECIPE, RESUMED])
 def test_a_crash_while_saving_leaves_the_save_before(path, batches, tmp_path, monkeypatch):
     save, files = torch.save, []
 
