@@ -1,11 +1,11 @@
 """Tests for any device: on a Mac they use MPS, on Linux with `--simulated-mps` as well."""
 
+# --8<-- [start:tests]
 from pathlib import Path
 
 import torch
 from torch import nn
 
-# --8<-- [start:tests]
 DEVICE = torch.device("mps" if torch.backends.mps.is_available() else "cpu")
 
 

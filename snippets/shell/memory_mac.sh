@@ -6,7 +6,7 @@ PYTORCH_DEBUG_MPS_ALLOCATOR=3 TORCH_CPP_LOG_LEVEL=INFO python -m snippets.memory
 # --8<-- [end:allocator]
 
 # --8<-- [start:footprint]
-pid=$(sed -n 's/.*"pid": \([0-9]*\).*/\1/p' runs/night/heartbeat.json)
+pid=$(pgrep -of train.py)
 footprint "$pid"
 sysctl vm.swapusage
 # --8<-- [end:footprint]

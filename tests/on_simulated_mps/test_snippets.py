@@ -54,6 +54,19 @@ def test_autocast_is_on(name, dtype):
     assert pick_precision("auto", MPS).name == "fp32"
 
 
+def test_a_scaler_that_is_off_changes_nothing():
+    weights = [nn.Parameter(torch.ones(3, device=MPS)) for _ in range(2)]
+    optimizers = [torch.optim.AdamW([weight], lr=0.1) for weight in weights]
+    scaler = torch.amp.GradScaler("mps", enabled=False)
+    for _ in range(3):
+        scaler.scale(weights[0].square().sum()).backward()
+        scaler.step(optimizers[0])
+        scaler.update()
+        weights[1].square().sum().backward()
+        optimizers[1].step()
+    torch.testing.assert_close(*weights, rtol=0, atol=0)
+
+
 def test_memory_is_read():
     gc.collect()  # what other tests left
     before = memory_mb(MPS)

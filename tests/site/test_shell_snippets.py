@@ -5,12 +5,12 @@ import re
 import shlex
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 import shell_sections
 
-from examples.programs.run_folder import RunFolder
 from tools.checks.sections import all_sections
 from tools.checks.shell_snippets import FOLDER, branches, run_mark, without
 from tools.record_output import machine_traits
@@ -142,24 +142,30 @@ def test_other_commands_stay(line):
 
 @pytest.mark.program
 def test_footprint_looks_at_the_training_however_it_was_started(tmp_path):
-    """With stand-ins for the two programs of macOS. A search by command line would find caffeinate, too."""
+    """With stand-ins for the programs of macOS. The caffeinate of a training starts after it."""
     text = (ROOT / FOLDER / "memory_mac.sh").read_text(encoding="utf-8")
     section = re.search(r"\[start:footprint\]\n(.*)# --8<-- \[end:footprint\]", text, re.DOTALL)[1]
-    (tmp_path / "runs" / "night").mkdir(parents=True)
-    with RunFolder(tmp_path / "runs" / "night") as run:
-        run.beat(step=1, loss=0.25)
-    for name in ("footprint", "sysctl"):
-        (tmp_path / name).write_text(f'#!/bin/sh\necho {name} "$@"\n', encoding="utf-8")
-        (tmp_path / name).chmod(0o755)
-    done = subprocess.run(
-        ["bash", "-eu", "-c", section],
-        cwd=tmp_path,
-        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.splitlines() == [f"footprint {os.getpid()}", "sysctl vm.swapusage"]
+    name = f"train_{os.getpid()}.py"  # of no other process here
+    for program in ("footprint", "sysctl"):
+        (tmp_path / program).write_text(f'#!/bin/sh\necho {program} "$@"\n', encoding="utf-8")
+        (tmp_path / program).chmod(0o755)
+    processes = []
+    for command in (f"python -u examples/{name} --quick", f"caffeinate -i python {name}"):
+        processes.append(subprocess.Popen([command, "60"], executable=shutil.which("sleep")))
+        time.sleep(0.1)  # Linux notes the start in hundredths of a second
+    try:
+        done = subprocess.run(
+            ["bash", "-eu", "-c", section.replace("train.py", name)],
+            env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    assert done.stdout.splitlines() == [f"footprint {processes[0].pid}", "sysctl vm.swapusage"]
 
 
 def test_blocks_are_counted_by_the_mark_of_their_file(tmp_path):

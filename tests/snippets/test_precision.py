@@ -187,6 +187,23 @@ def test_a_scaler_continues_where_it_was_saved():
     assert fresh.get_scale() == 2.0**15
 
 
+def test_a_scaler_for_mps_may_be_off():
+    """What the list for CUDA scripts advises: all calls of the scaler stay, and change nothing."""
+    weights = [nn.Parameter(torch.ones(3)) for _ in range(2)]
+    optimizers = [torch.optim.AdamW([weight], lr=0.1) for weight in weights]
+    scaler = torch.amp.GradScaler("mps", enabled=False)
+    for _ in range(3):
+        scaler.scale(weights[0].square().sum()).backward()
+        scaler.unscale_(optimizers[0])
+        scaler.step(optimizers[0])
+        scaler.update()
+        weights[1].square().sum().backward()
+        optimizers[1].step()
+    assert scaler.get_scale() == 1.0
+    scaler.load_state_dict(scaler.state_dict())
+    torch.testing.assert_close(*weights, rtol=0, atol=0)
+
+
 def test_command_line(capsys):
     assert exit_with_one_line(main, ["bf16", "cpu"]) == 0
     assert capsys.readouterr().out.splitlines() == [
