@@ -1,9 +1,12 @@
 """What guides/export.md says: what goes into a file, and what goes wrong on the way."""
 
+import io
+
 import pytest
 import torch
 from torch import nn
 
+from examples.cifar_optimizers.model import ResNet18
 from snippets.export_from_pixels import FromPixels
 
 pytestmark = pytest.mark.filterwarnings("ignore:Function _TORCH_OPS_REGISTRY:DeprecationWarning")
@@ -57,6 +60,19 @@ def test_an_app_gives_a_picture_and_gets_a_name(ct):
     assert {"softmax", "classify"} <= {*operations(package)}
 
 
+def test_a_program_of_the_handbook_is_exported_again():
+    network = ResNet18(3, 2).eval()
+    free = {"images": {0: torch.export.Dim("count", min=1)}}
+    file = io.BytesIO()
+    torch.export.save(torch.export.export(network, (torch.rand(3, 3, 16, 16),), dynamic_shapes=free), file)
+    loaded = torch.export.load(io.BytesIO(file.getvalue())).module()
+    with pytest.raises(NotImplementedError):
+        loaded.eval()
+    pixels = torch.rand(1, 3, 16, 16) * 255
+    exported = program(FromPixels(loaded.cpu(), MEAN, STD), pixels).module()
+    torch.testing.assert_close(exported(pixels), FromPixels(network, MEAN, STD).eval()(pixels))
+
+
 @pytest.mark.slow
 def test_core_ml_computes_in_float16_unless_told(ct):
     """Numbers are converted at the beginning and at the end."""
@@ -70,6 +86,7 @@ def test_a_free_batch_of_core_ml_has_bounds(ct):
     free = ({0: torch.export.Dim("batch", min=1, max=64)},)
     package = ct.convert(program(nn.Linear(3, 2).eval(), torch.rand(5, 3), dynamic_shapes=free))
     (takes,) = package.get_spec().description.input
+    assert takes.name == "input"  # the argument of `forward`
     bounds = [(size.lowerBound, size.upperBound) for size in takes.type.multiArrayType.shapeRange.sizeRanges]
     assert bounds == [(1, 64), (3, 3)]
 
@@ -78,6 +95,8 @@ def test_a_free_batch_of_core_ml_has_bounds(ct):
 def test_core_ml_does_not_take_bf16(ct):
     with pytest.raises(KeyError, match=r"torch\.bfloat16"):
         ct.convert(program(nn.Linear(3, 2).bfloat16().eval(), torch.rand(1, 3).bfloat16()))
+    with pytest.raises(RuntimeError, match="BFloat16"):
+        program(nn.Conv2d(3, 2, 1).bfloat16().eval(), torch.rand(1, 3, 4, 4))
 
 
 @pytest.mark.slow
@@ -133,5 +152,5 @@ def test_onnx_keeps_dropout_on_in_training_mode(session):
 
 @pytest.mark.slow
 def test_a_batch_of_onnx_is_fixed_unless_named(session):
-    with pytest.raises(Exception, match="Got: 2 Expected: 1"):
+    with pytest.raises(Exception, match="Got invalid dimensions for input"):
         session.run(None, {"x": torch.rand(2, 1).numpy()})
