@@ -49,9 +49,9 @@ class MemoryReading:
     capacity: int  # MPS: the most that Metal recommends; CUDA: the card's memory; CPU: the computer's
 
     def __str__(self) -> str:
-        """Return one line in GB (10⁹ bytes)."""
+        """Return one line in GiB (2³⁰ bytes), as PyTorch counts in its errors."""
         figures = {"tensors": self.tensors, "held": self.held, "peak": self.peak, "capacity": self.capacity}
-        known = [f"{name} {value / 1e9:.2f} GB" for name, value in figures.items() if value is not None]
+        known = [f"{name} {value / 2**30:.2f} GiB" for name, value in figures.items() if value is not None]
         return f"{self.device}: {', '.join(known)}"
 
 
@@ -135,7 +135,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     device, _ = typed_device(argv)
     print(f"at the start: {read_memory(device)}")
     tensor = torch.ones(25_000_000, device=device)  # float32: 4 bytes each
-    print(f"with a tensor of {tensor.nbytes / 1e9:.2f} GB: {read_memory(device)}")
+    print(f"with a tensor of 100 MB: {read_memory(device)}")
     del tensor
     print(f"without it: {read_memory(device)}")
     release_unused(device)

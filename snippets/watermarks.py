@@ -64,7 +64,7 @@ def _ratio(name: str, environment: Mapping[str, str]) -> float:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the limits as ratios and, with MPS, in GB."""
+    """Print the limits as ratios and, with MPS, in GiB (2³⁰ bytes)."""
     if sys.argv[1:] if argv is None else argv:
         raise UsageError("this command takes no arguments; it reads the environment variables")
     marks = check_watermarks()
@@ -73,8 +73,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("no MPS here, so the limits are given as ratios only")
         hard, soft = (f"ratio {ratio:g}" if ratio else "none" for ratio in (marks.high, marks.low))
     else:
-        print(f"Metal recommends at most {recommended / 1e9:.2f} GB for the GPU")
-        hard, soft = (f"{size / 1e9:.2f} GB" for size in marks.limits(recommended))
+        print(f"Metal recommends at most {recommended / 2**30:.2f} GiB for the GPU")
+        hard, soft = (f"{size / 2**30:.2f} GiB" for size in marks.limits(recommended))
     print(f"allocations fail beyond: {hard}\ncaches are emptied beyond: {soft}")
     if marks.high == 0:
         print(f"{HIGH}=0 removes the limit: a run that needs too much can freeze the Mac", file=sys.stderr)

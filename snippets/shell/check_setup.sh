@@ -4,7 +4,3 @@
 # --8<-- [start:check]
 python examples/check_setup.py
 # --8<-- [end:check]
-
-# --8<-- [start:json]
-python examples/check_setup.py --json > setup.json
-# --8<-- [end:json]

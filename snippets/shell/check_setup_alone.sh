@@ -8,3 +8,7 @@ cd downloads || exit
 # --8<-- [start:check]
 python check_setup.py
 # --8<-- [end:check]
+
+# --8<-- [start:json]
+python check_setup.py --json > setup.json
+# --8<-- [end:json]

@@ -2,8 +2,9 @@
 # ci: no - network: downloads from mirrors and model hubs
 
 # --8<-- [start:hub]
-export HF_ENDPOINT=https://hub-mirror.example
+export HF_ENDPOINT=ADDRESS
 export HF_HUB_DISABLE_IMPLICIT_TOKEN=1
+python -m pip install huggingface_hub
 hf download openai-community/gpt2 config.json
 # --8<-- [end:hub]
 

@@ -75,7 +75,7 @@ def test_memory_is_read():
     reading = read_memory(MPS)
     assert reading.tensors == reading.held >= tensor.nbytes
     assert reading.peak >= reading.tensors
-    assert re.fullmatch(r"mps: tensors \S+ GB, held \S+ GB, peak \S+ GB, capacity 11.81 GB", str(reading))
+    assert re.fullmatch(r"mps: tensors \S+ GiB, held \S+ GiB, peak \S+ GiB, capacity 11.00 GiB", str(reading))
     assert limit_memory(MPS, 0.5) > 0
     with pytest.raises(UsageError):
         limit_memory(MPS, 0)

@@ -78,19 +78,21 @@ def test_accelerators_ask_their_own_allocator(mac, card):
 
 def test_reading_on_mps(mac):
     reading = read_memory(MPS)
-    assert str(reading) == "mps: tensors 1.50 GB, held 4.00 GB, peak 2.25 GB, capacity 5.73 GB"
+    assert str(reading) == "mps: tensors 1.40 GiB, held 3.73 GiB, peak 2.10 GiB, capacity 5.33 GiB"
 
 
 def test_the_peak_on_mps_is_counted_since_2_13(mac, monkeypatch):
     monkeypatch.setattr(torch, "__version__", torch.torch_version.TorchVersion("2.12.1"))
     assert read_memory(MPS).peak is None
-    assert str(read_memory(MPS)) == "mps: tensors 1.50 GB, held 4.00 GB, capacity 5.73 GB"
+    assert str(read_memory(MPS)) == "mps: tensors 1.40 GiB, held 3.73 GiB, capacity 5.33 GiB"
     monkeypatch.setattr(torch, "__version__", torch.torch_version.TorchVersion("2.13.0"))
     assert read_memory(MPS).peak == 2_250_000_000
 
 
 def test_reading_on_cuda(card):
-    assert str(read_memory(CUDA)) == "cuda: tensors 3.00 GB, held 0.01 GB, peak 4.00 GB, capacity 16.00 GB"
+    assert (
+        str(read_memory(CUDA)) == "cuda: tensors 2.79 GiB, held 0.01 GiB, peak 3.73 GiB, capacity 14.90 GiB"
+    )
 
 
 def test_reading_on_the_cpu():
@@ -99,7 +101,7 @@ def test_reading_on_the_cpu():
     assert reading.held is None
     assert 0 < reading.peak < reading.capacity
     line = str(MemoryReading("cpu", None, None, 570_000_000, 25_280_000_000))
-    assert line == "cpu: peak 0.57 GB, capacity 25.28 GB"
+    assert line == "cpu: peak 0.53 GiB, capacity 23.54 GiB"
 
 
 def test_mps_limit_is_a_share_of_metals_recommendation(mac):
@@ -167,7 +169,7 @@ def test_command_line(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(": cpu: ")[0] for line in lines] == [
         "at the start",
-        "with a tensor of 0.10 GB",
+        "with a tensor of 100 MB",
         "without it",
         "cache released",
     ]

@@ -97,15 +97,15 @@ def test_command_line_with_a_bad_pair(without_mps, monkeypatch, capsys):
 
 def test_output_on_a_mac(monkeypatch, capsys):
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
-    monkeypatch.setattr(torch.mps, "recommended_max_memory", lambda: 5_726_000_000)
+    monkeypatch.setattr(torch.mps, "recommended_max_memory", lambda: 16 * 2**30 * 2 // 3)
     monkeypatch.setenv(HIGH, "0")
     monkeypatch.setenv(LOW, "1.4")
     assert main([]) == 0
     printed = capsys.readouterr()
     assert printed.out.splitlines() == [
-        "Metal recommends at most 5.73 GB for the GPU",
-        "allocations fail beyond: inf GB",
-        "caches are emptied beyond: 8.02 GB",
+        "Metal recommends at most 10.67 GiB for the GPU",
+        "allocations fail beyond: inf GiB",
+        "caches are emptied beyond: 14.93 GiB",
     ]
     assert "removes the limit" in printed.err
 
