@@ -26,6 +26,16 @@ python examples/check_setup.py
 bash examples/start_run.sh runs/rented examples/cifar_optimizers/train.py --epochs 50
 # --8<-- [end:train]
 
+# --8<-- [start:along]
+ssh gpu mkdir -p mps-handbook/runs
+scp -r runs/mine gpu:mps-handbook/runs/
+scp -r my_pictures gpu:mps-handbook/
+# --8<-- [end:along]
+
+# --8<-- [start:go-on]
+bash examples/start_run.sh runs/mine examples/cifar_optimizers/train.py --device cuda --data my_pictures
+# --8<-- [end:go-on]
+
 # --8<-- [start:home]
 mkdir -p runs
 scp -r gpu:mps-handbook/runs/rented runs/

@@ -19,7 +19,6 @@ def test_most_recipes_choose_a_device():
     assert RECIPES.keys() - CHOOSES_A_DEVICE <= {
         "accelerate_loop",
         "beyond_the_mac",
-        "colab",
         "cuda_only_packages",
         "cuda_script",
         "hydra_overrides",

@@ -21,9 +21,11 @@ from tools.recordings import FOLDER
 
 LINES, COLUMNS = range(5, 16), 88
 OTHER_NAMES = {"several-gpus": "several_processes", "export": "export_core_ml"}
+NO_OPENING = {"beyond-the-mac", "colab"}  # their readers choose, or follow steps, before any code
 GUIDES = {
     f"guides/{path.name}": OTHER_NAMES.get(path.stem, path.stem.replace("-", "_"))
     for path in sorted((ROOT / "docs/en/guides").glob("*.md"))
+    if path.stem not in NO_OPENING
 }
 # A recipe named like its framework would be imported in its place.
 FRAMEWORKS = {
