@@ -17,7 +17,7 @@ from examples.cifar_optimizers import check_data, export, predict
 from examples.cifar_optimizers.data_sources import load_data
 from examples.cifar_optimizers.image_data import normalised
 from examples.cifar_optimizers.pictures import read_picture
-from examples.cifar_optimizers.train import PROGRAM
+from examples.cifar_optimizers.train import PROGRAM, read_command_line
 from examples.cifar_optimizers.trained import load_trained
 from examples.programs import exported
 from snippets.checkpoints import load_checkpoint
@@ -228,6 +228,21 @@ def test_the_report_counts_and_measures(tmp_path, monkeypatch, capsys):
     assert "note       no picture is held out of dog" in lines
     assert [int(image[0, 0, 0]) for image in drawn[1]] == [0, 10, 0]
     assert drawn[2] == ["cat", "cat", "dog"]
+
+
+@pytest.mark.parametrize(("pictures", "batch"), [(24, 40), (38, 62), (39, None)])
+def test_the_printed_command_trains_on_few_pictures(tmp_path, capsys, pictures, batch):
+    """Of each class, every fifth picture is held out."""
+    folder = tmp_path / "my pictures"
+    write_pictures(folder, {"cat": pictures, "dog": pictures})
+    assert check_data.main([str(folder), "--image-size", "8"]) == 0
+    last = shlex.split(capsys.readouterr().out.splitlines()[-1])
+    if batch is None:
+        assert last[0] == "repeated"
+    else:
+        assert last[:3] == ["train", "python", "examples/cifar_optimizers/train.py"]
+        task = PROGRAM.prepare(read_command_line([*last[3:], "--device", "cpu"]))
+        assert (task.samples_per_step, task.steps_per_epoch) == (batch, 1)
 
 
 def test_many_classes_are_summed_up(monkeypatch):
