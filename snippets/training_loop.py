@@ -269,7 +269,7 @@ class Training:
         self.tick()
         self.run.say(result.line)
         progress |= {"sums": [], "steps": 0, "result": result.values}
-        if result.score > progress["best_score"]:
+        if result.score >= progress["best_score"]:  # of equals the last, which has learned longer
             progress |= {"best_score": result.score, "best_epoch": epoch}
             self.unsaved_best = self.state.capture() if rank() == 0 else None
             if not self.save_is_due():  # the next steps would change it

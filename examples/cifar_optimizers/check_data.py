@@ -3,6 +3,7 @@
 python examples/cifar_optimizers/check_data.py FOLDER --sheet check.png
 """
 
+import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
@@ -69,6 +70,14 @@ def describe(data: ImageData) -> Iterator[str]:
         yield f"note       no picture is held out of {', '.join(empty[:5])}{more}"
 
 
+def training(options: Namespace, default: int, learned: int) -> Iterator[str]:
+    """Yield the command that trains, if the `learned` pictures are fewer than a batch has by default."""
+    if learned < default:
+        size = f" --image-size {options.image_size}" if options.image_size else ""
+        command = f"--data {shlex.quote(options.data)}{size} --batch-size {learned}"
+        yield f"train      python examples/cifar_optimizers/train.py {command}"
+
+
 def counted(data: ImageData) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the labels of both parts."""
     return data.train_labels, data.test_labels
@@ -101,7 +110,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     typed = {"data": options.data} | ({"image_size": options.image_size} if options.image_size else {})
     wanted = resolve(typed)
     data = load_data(wanted.data, wanted.image_size, download=False, check=not options.skip_checksum)
-    tell("\n".join(describe(data)))
+    tell("\n".join([*describe(data), *training(options, wanted.batch_size, len(data.train_labels))]))
     if options.sheet is not None:
         chosen = [
             (data.train_labels == label).nonzero().flatten()[:PER_CLASS] for label in range(data.classes)

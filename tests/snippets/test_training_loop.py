@@ -92,20 +92,22 @@ def test_restored_state_continues_in_mid_epoch(tmp_path):
     assert second.means == [[5.5, 1.0], [9.5, 1.0]]  # of the whole second epoch
 
 
-@pytest.mark.parametrize("last", [2.0, 3.0])
-def test_the_best_network_is_kept_although_training_goes_on(tmp_path, clock, last):
-    """Hardly any time passes, so nothing is due before the end: best.pt is a copy made in epoch 2.
+@pytest.mark.parametrize(
+    ("scores", "epoch"), [((1.0, 3.0, 2.0), 2), ((3.0, 3.0, 2.0), 2), ((1.0, 3.0, 3.0), 3)]
+)
+def test_the_best_network_is_kept_although_training_goes_on(tmp_path, clock, scores, epoch):
+    """Hardly any time passes, so nothing is due before the end: best.pt is a copy made in the best epoch.
 
-    Of equally good networks, it is the first.
+    Of equally good networks, it is the last.
     """
-    task = Line(scores=(1.0, 3.0, last))
+    task = Line(scores=scores)
     task.during = lambda: clock.__setitem__(0, clock[0] + 0.001)
     train(task, tmp_path / "run")
     checkpoints = tmp_path / "run" / "checkpoints"
-    assert bias_in(checkpoints / "best.pt") == 8.0
+    assert bias_in(checkpoints / "best.pt") == 4.0 * epoch
     assert bias_in(checkpoints / "last.pt") == 12.0
     best = load_checkpoint(checkpoints / "best.pt")
-    assert (best["step"], best["progress"]["best_epoch"]) == (8, 2)
+    assert (best["step"], best["progress"]["best_epoch"]) == (4 * epoch, epoch)
 
 
 def test_saving_takes_at_most_a_hundredth_of_the_time(tmp_path, clock, monkeypatch):

@@ -12,12 +12,14 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from examples.cifar_optimizers import check_data, export, predict
 from examples.cifar_optimizers.data_sources import load_data
 from examples.cifar_optimizers.image_data import normalised
+from examples.cifar_optimizers.model import ResNet18
 from examples.cifar_optimizers.pictures import read_picture
-from examples.cifar_optimizers.train import PROGRAM
+from examples.cifar_optimizers.train import PROGRAM, read_command_line
 from examples.cifar_optimizers.trained import load_trained
 from examples.programs import exported
 from snippets.checkpoints import load_checkpoint
@@ -228,6 +230,42 @@ def test_the_report_counts_and_measures(tmp_path, monkeypatch, capsys):
     assert "note       no picture is held out of dog" in lines
     assert [int(image[0, 0, 0]) for image in drawn[1]] == [0, 10, 0]
     assert drawn[2] == ["cat", "cat", "dog"]
+
+
+@pytest.mark.parametrize(("pictures", "batch"), [(24, 40), (38, 62), (39, None)])
+def test_the_printed_command_trains_on_few_pictures(tmp_path, capsys, pictures, batch):
+    """Of each class, every fifth picture is held out."""
+    folder = tmp_path / "my pictures"
+    write_pictures(folder, {"cat": pictures, "dog": pictures})
+    assert check_data.main([str(folder), "--image-size", "8"]) == 0
+    last = shlex.split(capsys.readouterr().out.splitlines()[-1])
+    if batch is None:
+        assert last[0] == "repeated"
+    else:
+        assert last[:3] == ["train", "python", "examples/cifar_optimizers/train.py"]
+        task = PROGRAM.prepare(read_command_line([*last[3:], "--device", "cpu"]))
+        assert (task.samples_per_step, task.steps_per_epoch) == (batch, 1)
+
+
+@pytest.mark.program
+def test_the_options_for_photos_train(tmp_path, capsys):
+    """64 pixels at width 16 take about 16 times the operations of 32 at width 8."""
+    write_pictures(tmp_path / "photos", {"cat": 10, "dog": 10}, "jpg", width=80, height=70)
+    words = shlex.split("--image-size 64 --width 16 --batch-size 8 --max-steps 2 --device cpu --data")
+    assert PROGRAM.main([*words, str(tmp_path / "photos"), "--out", str(tmp_path / "run")]) == 0
+    assert "64×64 pixels, 2 classes" in capsys.readouterr().out
+    counts = []
+    for width, size in ((8, 32), (16, 64)):
+        with torch.device("meta"), FlopCounterMode(display=False) as counter:
+            ResNet18(2, width)(torch.empty(1, 3, size, size))
+        counts.append(counter.get_total_flops())
+    assert counts[1] / counts[0] == pytest.approx(16, rel=0.02)
+
+
+@pytest.mark.program
+def test_the_page_names_the_last_network(call):
+    done = call(predict, "run/checkpoints/last.pt", "my_pictures/test/0", "--device", "cpu")
+    assert done.code == 0 and "network    run/checkpoints/last.pt: 10 classes" in done.out
 
 
 def test_many_classes_are_summed_up(monkeypatch):
