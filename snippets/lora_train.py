@@ -1,4 +1,4 @@
-"""Train a LoRA of a language model on your own texts, and go on after an interruption."""
+"""Train a LoRA of a language model on your own chats or texts, and go on after an interruption."""
 # ruff: noqa: I001 - imports in lines that a page can show
 
 # --8<-- [start:train]
@@ -12,20 +12,29 @@ from transformers import Trainer, TrainingArguments
 
 NAME = "Qwen/Qwen3-0.6B"  # a name on the Hub, or a folder with a model
 FILE = Path("texts.jsonl")  # or a plain text, such as notes.txt
+FORMS = '{"messages": [{"role": "user", "content": "…"}, …]} or {"text": "…"}'
 
 if not FILE.exists():
     raise SystemExit(f"error: there is no file {FILE.resolve()}; write your texts into it")
-texts = [FILE.read_text("utf-8")]
-if FILE.suffix == ".jsonl":
-    for number, line in enumerate(texts.pop().split("\n"), 1):
-        try:
-            texts += [json.loads(line)["text"]] if line.strip() else []
-        except (ValueError, KeyError, TypeError):
-            raise SystemExit(f'error: line {number} of {FILE} is not {{"text": "…"}}') from None
+text = FILE.read_text("utf-8")
+lines = text.split("\n") if FILE.suffix == ".jsonl" else [json.dumps({"text": text})]
 
 tokenizer = AutoTokenizer.from_pretrained(NAME)
 tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
-rows = [tokenizer(text + tokenizer.eos_token)["input_ids"] for text in texts]
+rows = []
+for number, line in enumerate(lines, 1):
+    if not line.strip():
+        continue
+    try:
+        record = json.loads(line)
+        if "messages" in record:
+            for turn in record["messages"]:  # Qwen3's template leaves out roles that it does not know
+                ["system", "user", "assistant", "tool"].index(turn["role"])
+            rows += [tokenizer.apply_chat_template(record["messages"])["input_ids"]]
+        else:
+            rows += [tokenizer(record["text"] + tokenizer.eos_token)["input_ids"]]
+    except Exception as error:
+        raise SystemExit(f"error: line {number} of {FILE}: {error!r}; write {FORMS}") from None
 pieces = [row[i : i + 512] for row in rows for i in range(0, len(row), 512)]
 data = [{"input_ids": piece, "labels": piece} for piece in pieces]
 
@@ -44,6 +53,7 @@ settings = TrainingArguments(
     save_total_limit=2,
     dataloader_pin_memory=False,
 )
+# DataCollatorForLanguageModeling would ignore the last token of a text where it is the padding, too.
 collator = DataCollatorForSeq2Seq(tokenizer, pad_to_multiple_of=64)
 trainer = Trainer(model, settings, collator, data, processing_class=tokenizer)
 print("device:", settings.device, "| weights:", model.dtype, "| pieces:", len(data))

@@ -1,6 +1,7 @@
 """Run snippets/lora_train.py and lora_generate.py as readers do, with a tiny model in place of the named."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,18 +10,28 @@ from safetensors.torch import load_file
 from transformers import Trainer
 
 from tests.recipe_runs import ROOT, run_recipe
-from tests.tiny_language_model import save_tiny_model
+from tests.tiny_language_model import CHAT, save_tiny_model
 
 NAME = "Qwen/Qwen3-0.6B"  # a folder of this name is taken before the Hub
 STEPS = 27  # of 8 pieces: 71 are 9 steps in an epoch
 
 
+def messages(question: str, answer: str) -> dict:
+    """Return a record of a chat."""
+    turns = zip(("user", "assistant"), (question, answer), strict=True)
+    return {"messages": [{"role": role, "content": content} for role, content in turns]}
+
+
 def prepare(folder: Path, **special: str) -> Path:
-    """Put a model and 70 texts, one of them of two pieces, into a new folder, and return it."""
+    """Put a model and 70 texts into a new folder, and return it.
+
+    The first is of two pieces. The others are chats if the model has a `chat_template`.
+    """
     folder.mkdir(exist_ok=True)
     save_tiny_model(folder / NAME, **special)
-    texts = ["The sea is blue. " * 31, *(f"Once upon a time, {i} " + "ships " * (i % 7) for i in range(69))]
-    lines = "\n".join(json.dumps({"text": text}) for text in texts)
+    texts = [f"Once upon a time, {i} " + "ships " * (i % 7) for i in range(69)]
+    short = [messages(text, "Yes.") if "chat_template" in special else {"text": text} for text in texts]
+    lines = "\n".join(json.dumps(record) for record in [{"text": "The sea is blue. " * 31}, *short])
     (folder / "texts.jsonl").write_text(f"{lines}\n\n", encoding="utf-8")
     return folder
 
@@ -57,20 +68,29 @@ def adapter(folder: Path) -> torch.Tensor:
 
 
 def check_missing_and_wrong_texts(folder: Path) -> None:
-    """Start without texts, and with lines that are none: each ends with one line that tells it."""
+    """Start without texts, with wrong lines, and with a chat but no template: each ends in one line."""
     with pytest.raises(
         SystemExit, match=r"^error: there is no file /.*texts\.jsonl; write your texts into it$"
     ):
         train(folder)
-    for line in ("Hello", '{"text": "He said "no""}', '{"words": "Hello"}', '"Hello"'):
+    forms = r'; write {"messages": \[{"role": "user", "content": "…"}, …\]} or {"text": "…"}$'
+    wrong = ("Hello", '{"text": "He said "no""}', '{"words": "Hello"}', '"Hello"', '{"text": 5}')
+    no_chats = [json.dumps({"messages": chat}) for chat in ("Hello", [], [{"from": "a"}], [{"role": "bot"}])]
+    save_tiny_model(folder / NAME, chat_template=CHAT)
+    for line in (*wrong, *no_chats):
         (folder / "texts.jsonl").write_text(f'{{"text": "Hello"}}\n\n{line}\n', encoding="utf-8")
-        with pytest.raises(SystemExit, match=r'^error: line 3 of texts\.jsonl is not {"text": "…"}$'):
+        with pytest.raises(SystemExit, match=rf"^error: line 3 of texts\.jsonl: \w+\(.*\){forms}"):
             train(folder)
+    shutil.rmtree(folder / NAME)
+    save_tiny_model(folder / NAME)
+    (folder / "texts.jsonl").write_text(json.dumps(messages("Who?", "I.")), encoding="utf-8")
+    with pytest.raises(SystemExit, match=rf"^error: line 1 of .*chat_template is not set.*{forms}"):
+        train(folder)
 
 
 def check_training_and_resume(folder: Path, device: str) -> None:
     """Train at once, and interrupted: both end with the same matrices, on this device."""
-    whole, halves = prepare(folder / "whole"), prepare(folder / "halves")
+    whole, halves = (prepare(folder / name, chat_template=CHAT) for name in ("whole", "halves"))
     printed, names = train(whole)
     assert f"device: {device} | weights: torch.bfloat16 | pieces: 71\n" in printed
     model, state = names["model"], names["trainer"].state
@@ -88,4 +108,10 @@ def check_training_and_resume(folder: Path, device: str) -> None:
     assert torch.equal(adapter(whole), adapter(halves)) and adapter(whole).any()
 
     text, names = generate(halves)
-    assert text.startswith("Once upon a time") and names["model"].device.type == device
+    assert names["model"].device.type == device
+    prompts = [names["tokenizer"].decode(names["start"]["input_ids"][0])]
+    assert "<assistant>()" not in text and 0 < len(names["new"]) <= 100
+    (halves / "my-lora/chat_template.jinja").unlink()
+    _, names = generate(halves)
+    prompts.append(names["tokenizer"].decode(names["start"]["input_ids"][0]))
+    assert prompts == ["<user>Who are you?<end>\n<assistant>()", "Who are you?"]

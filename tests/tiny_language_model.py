@@ -6,9 +6,19 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
+# Two of Qwen3's habits: a line break after the token that ends a turn, and an empty block before an answer.
+CHAT = (
+    "{% for m in messages %}<{{ m['role'] }}>{{ '()' if m['role'] == 'assistant' }}"
+    "{{ m['content'] + '<end>\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}<assistant>{{ '()' if enable_thinking is false }}{% endif %}"
+)
+
 
 def save_tiny_model(folder: Path, **special: str) -> None:
-    """Save a Llama in bfloat16 and a tokenizer of bytes, without a token for padding unless it is given."""
+    """Save a Llama in bfloat16 and a tokenizer of bytes.
+
+    It has no token for padding and no chat template unless they are given: `pad_token`, `chat_template`.
+    """
     torch.manual_seed(0)
     characters = sorted(pre_tokenizers.ByteLevel.alphabet())
     words = {word: number for number, word in enumerate(["<end>", "<pad>", *characters])}
