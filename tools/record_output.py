@@ -143,8 +143,8 @@ def record(names: list[str], root: Path = ROOT) -> None:
             continue
         text = run(entry, root, keep_in=root / FOLDER)
         (root / FOLDER / f"{name}.txt").write_text(text, encoding="utf-8")
-        for name in draw.showing({f"recorded/{kept}" for kept in entry.get("keep", {}).values()}):
-            draw.write(name)
+        for picture in draw.showing({f"recorded/{kept}" for kept in entry.get("keep", {}).values()}):
+            draw.write(picture)
         today = datetime.date.today().isoformat()
         note(root, name, today, machine | {"versions": versions_of(python_of(entry))})
         print(f"recorded {name}: {len(text.splitlines())} lines")
