@@ -11,6 +11,7 @@ LONGER = {  # pages that are lists or whole programs, by the end of their addres
     "facts/claims": 3_500,
     "facts/faq": 1_880,
     "project/glossary": 1_850,
+    "guides/testing-without-a-mac": 1_550,
     "cifar-optimizers/how-it-works": 2_350,  # with the parts that all systems share
     "how-it-works": 1_850,
 }
