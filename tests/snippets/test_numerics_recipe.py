@@ -1,5 +1,7 @@
 """The recipe that compares gradients takes a reader's own network, and notices one wrong gradient of many."""
 
+import re
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -9,6 +11,7 @@ from torch.nn.utils.parametrizations import spectral_norm
 
 from tests.recipe_runs import RECIPES
 
+ROOT = Path(__file__).resolve().parents[2]
 OWN = {
     "model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.GELU())": "model = own_model",
     "x = torch.randn(32, 64)": "x = own_batch",
@@ -84,3 +87,18 @@ def test_one_doubled_gradient_is_noticed(place, capsys):
 def test_doubled_gradient_is_noticed_beside_spectral_norm(capsys):
     network = nn.Sequential(spectral_norm(nn.Linear(64, 64)), WrongOnceLinear(64, 64))
     assert last_line(network, torch.randn(32, 64), capsys) == "right within rounding: False"
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_line_on_the_page_sets_every_dropout_to_zero(language):
+    page = (ROOT / "docs" / language / "facts" / "wrong-results.md").read_text(encoding="utf-8")
+    (line,) = re.findall(r"`(\[setattr.+?\])`", page)
+    recurrent = nn.LSTM(8, 8, 2, dropout=0.5)
+    attention = nn.TransformerEncoderLayer(8, 2, 8, dropout=0.5)
+    pictures = nn.Sequential(nn.Dropout2d(), nn.AlphaDropout())
+    exec(line, {"model": nn.ModuleList([recurrent, attention, pictures])})
+    batch = torch.randn(2, 3, 8)
+    assert torch.equal(recurrent(batch)[0], recurrent(batch)[0])
+    assert torch.equal(attention(batch), attention(batch))
+    images = torch.randn(2, 3, 4, 4)
+    assert torch.equal(pictures(images), images)
