@@ -79,9 +79,9 @@ def test_of_a_listing_the_names_are_searched():
 @pytest.mark.parametrize(
     ("address", "length"),
     [
-        ("guides/a/", 590),
+        ("guides/a/", 575),
         ("examples/a/", 340),
-        ("reference/nvidia-speed/", 590),
+        ("reference/nvidia-speed/", 575),
         ("reference/error-messages/dtypes/", 5000),
     ],
 )
