@@ -14,9 +14,9 @@ NAME = "Qwen/Qwen3-0.6B"  # a name on the Hub, or a folder with a model
 FILE = Path("texts.jsonl")  # or a plain text, such as notes.txt
 FORMS = '{"messages": [{"role": "user", "content": "…"}, …]} or {"text": "…"}'
 
-if not FILE.exists():
-    raise SystemExit(f"error: there is no file {FILE.resolve()}; write your texts into it")
-text = FILE.read_text("utf-8")
+text = FILE.read_text("utf-8") if FILE.exists() else ""
+if not text.strip():
+    raise SystemExit(f"error: {FILE.resolve()} is missing or empty; write your texts into it")
 lines = text.split("\n") if FILE.suffix == ".jsonl" else [json.dumps({"text": text})]
 
 tokenizer = AutoTokenizer.from_pretrained(NAME)
@@ -28,13 +28,13 @@ for number, line in enumerate(lines, 1):
     try:
         record = json.loads(line)
         if "messages" in record:
-            for turn in record["messages"]:  # Qwen3's template leaves out roles that it does not know
-                ["system", "user", "assistant", "tool"].index(turn["role"])
+            if not {turn["role"] for turn in record["messages"]} <= {"system", "user", "assistant", "tool"}:
+                raise ValueError("unknown role")  # Qwen3's template would leave it out
             rows += [tokenizer.apply_chat_template(record["messages"])["input_ids"]]
         else:
             rows += [tokenizer(record["text"] + tokenizer.eos_token)["input_ids"]]
     except Exception as error:
-        raise SystemExit(f"error: line {number} of {FILE}: {error!r}; write {FORMS}") from None
+        raise SystemExit(f"error: line {number} of {FILE}: {error}; write {FORMS}") from None
 pieces = [row[i : i + 512] for row in rows for i in range(0, len(row), 512)]
 data = [{"input_ids": piece, "labels": piece} for piece in pieces]
 

@@ -282,7 +282,7 @@ class Training:
         return time.monotonic() >= self.save_at
 
     def save(self) -> None:
-        """Write last.pt, and best.pt if it improved. Raises RunError when a weight is not finite."""
+        """Write last.pt, and best.pt if it is a new one. Raises RunError when a weight is not finite."""
         if rank() > 0:
             return
         began = time.monotonic()
