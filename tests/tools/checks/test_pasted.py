@@ -13,10 +13,11 @@ from tools.checks.sections import Section, all_sections, parse_sections
 
 ROOT = Path(__file__).resolve().parents[3]
 SECTIONS = all_sections(ROOT)[0]
-# Recipes, scripts, cells and what needs a model run in tests of their own; one block is meant to fail.
+# Recipes, scripts, cells and what needs a model or photos run in their own tests; one block is meant to fail.
 RUN_ELSEWHERE = (
     "snippets/recipes/",
     "snippets/lora_",
+    "snippets/transfer_learning",
     "examples/first_run",
     "examples/cifar_optimizers/single_file",
     "snippets/environment/",
